@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <zlib.h>
@@ -21,6 +22,7 @@ namespace stagewise {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_view_literals;
 
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -123,31 +125,6 @@ void checkpoint_seeds(const fs::path& folder) {
   add_set(file, "fc1", H5T_IEEE_F32LE, {4, 2}, std::vector<double>(8, 0.5), false);
 }
 
-std::string big_endian(std::size_t value) {
-  std::string bytes;
-  for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes += static_cast<char>(value >> shift);
-  return bytes;
-}
-
-std::string png_chunk(const std::string& type, const std::string& body) {
-  const std::string summed = type + body;
-  const std::vector<Bytef> bytes(summed.begin(), summed.end());
-  return big_endian(body.size()) + summed +
-         big_endian(crc32(0, bytes.data(), static_cast<unsigned>(bytes.size())));
-}
-
-/// 3 x 2 pixels of so many channels.
-std::string png(char kind, std::size_t channels) {
-  const std::string row = '\0' + std::string(3 * channels, '\x50');
-  const std::string rows = row + '\0' + std::string(3 * channels, '\xc0');
-  const std::vector<Bytef> bytes(rows.begin(), rows.end());
-  uLongf size = compressBound(bytes.size());
-  std::vector<Bytef> packed(size);
-  compress(packed.data(), &size, bytes.data(), bytes.size());
-  packed.resize(size);
-  const std::string header = big_endian(3) + big_endian(2) + '\x08' + kind + std::string(3, '\0');
-  return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) +
-         png_chunk("IDAT", {packed.begin(), packed.end()}) + png_chunk("IEND", "");
 }
 
 void image_seeds(const fs::path& folder) {
@@ -157,9 +134,12 @@ void image_seeds(const fs::path& folder) {
   store_both(folder / "colours", "P6 1 2 255\nabcdef");
   store(folder / "plain-colours", "P3 2 1 9 1 2 3 4 5 6");
   store(folder / "huge", "P5 1048576 1048576 255\n");
-  store(folder / "grey", png(0, 1));
-  store(folder / "rgb", png(2, 3));
-  store(folder / "rgba", png(6, 4));
+  // 3 x 2 pixels of RGBA.
+  constexpr std::string_view png =
+      "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x03\0\0\0\x02\x08\x06\0\0\0\x9d\x74\x66\x1a"
+      "\0\0\0\x1aIDAT\x78\xda\x63\xf8\xcf\xc0\xf0\x1f\x0c\x19\xfe\x03\x49\x20\x60\0\xb2\x38\x39"
+      "\x39\x19\0\xa0\xca\x0b\x11\x04\x5c\xca\x85\0\0\0\0IEND\xae\x42\x60\x82"sv;
+  store(folder / "png", std::string(png));
 }
 
 }  // namespace

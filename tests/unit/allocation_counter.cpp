@@ -33,8 +33,8 @@ std::int64_t stagewise::allocations_so_far() {
   return counter();
 }
 
-// All of these are replaced together: memory that came from one of them must not be given back to
-// the library's.
+// All forms for single objects are replaced together: memory that came from one of them must not be
+// given back to the library's. The library's forms for arrays call these.
 void* operator new(std::size_t bytes) {
   return allocate_or_throw(bytes, usual);
 }
@@ -43,23 +43,6 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 }
 void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
   return allocate(bytes, usual);
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment,
-                   const std::nothrow_t& /*tag*/) noexcept {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t bytes) {
-  return allocate_or_throw(bytes, usual);
-}
-void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return allocate_or_throw(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
-  return allocate(bytes, usual);
-}
-void* operator new[](std::size_t bytes, std::align_val_t alignment,
-                     const std::nothrow_t& /*tag*/) noexcept {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
 }
 
 // NOLINTBEGIN(cppcoreguidelines-no-malloc): these are what RAII stands on.
@@ -74,19 +57,6 @@ void operator delete(void* pointer, std::align_val_t /*alignment*/) noexcept {
 }
 void operator delete(void* pointer, std::size_t /*bytes*/,
                      std::align_val_t /*alignment*/) noexcept {
-  std::free(pointer);
-}
-void operator delete[](void* pointer) noexcept {
-  std::free(pointer);
-}
-void operator delete[](void* pointer, std::size_t /*bytes*/) noexcept {
-  std::free(pointer);
-}
-void operator delete[](void* pointer, std::align_val_t /*alignment*/) noexcept {
-  std::free(pointer);
-}
-void operator delete[](void* pointer, std::size_t /*bytes*/,
-                       std::align_val_t /*alignment*/) noexcept {
   std::free(pointer);
 }
 // NOLINTEND(cppcoreguidelines-no-malloc)

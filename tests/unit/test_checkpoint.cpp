@@ -1,25 +1,19 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <limits>
-#include <new>
-#include <set>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/checkpoint.hpp"
-#include "io/checksum.hpp"
 #include "io/hdf5.hpp"
 #include "support.hpp"
 #include "unit/temporary_folder.hpp"
@@ -66,6 +60,10 @@ void expect_equal(const Checkpoint& actual, const Checkpoint& expected) {
   };
   expect_equal_values(actual.parameters, expected.parameters);
   expect_equal_values(actual.optimizer, expected.optimizer);
+  ASSERT_EQ(actual.workers.size(), expected.workers.size());
+  for (std::size_t i = 0; i < expected.workers.size(); ++i) {
+    expect_equal_values(actual.workers[i], expected.workers[i]);
+  }
 }
 
 class CheckpointFile : public testing::Test {
@@ -82,13 +80,11 @@ class CheckpointFile : public testing::Test {
   fs::path path_ = folder_ / "model.h5";
 };
 
-TEST_F(CheckpointFile, GivesBackInDoubleWhatWasSaved) {
-  save_checkpoint(path_, example());
-  expect_equal(load_checkpoint(path_), example());
-}
-
-TEST_F(CheckpointFile, GivesBackInFloatWhatWasSaved) {
+TEST_F(CheckpointFile, GivesBackWhatWasSaved) {
   Checkpoint checkpoint = example();
+  save_checkpoint(path_, checkpoint);
+  expect_equal(load_checkpoint(path_), checkpoint);
+  const auto size = fs::file_size(path_);
   checkpoint.precision = "float";
   for (auto* const values : {&checkpoint.parameters, &checkpoint.optimizer}) {
     for (ParameterValues& parameter : *values) {
@@ -97,16 +93,7 @@ TEST_F(CheckpointFile, GivesBackInFloatWhatWasSaved) {
   }
   save_checkpoint(path_, checkpoint);
   expect_equal(load_checkpoint(path_), checkpoint);
-}
-
-TEST_F(CheckpointFile, FloatTakesHalfTheRoom) {
-  Checkpoint checkpoint = example();
-  checkpoint.parameters = {parameter("fc1/weight", {100, 100}, 1)};
-  save_checkpoint(path_, checkpoint);
-  EXPECT_GT(fs::file_size(path_), 80'000U);
-  checkpoint.precision = "float";
-  save_checkpoint(path_, checkpoint);
-  EXPECT_LT(fs::file_size(path_), 60'000U);
+  EXPECT_LT(fs::file_size(path_), size);
 }
 
 TEST_F(CheckpointFile, EmptyTextsScalarsAndExtremeValuesSurvive) {
@@ -149,20 +136,10 @@ TEST_F(CheckpointFile, SameContentsGiveTheSameBytesUnderAnyNameAtAnyTime) {
   EXPECT_EQ(folder_.entries(), 2);
 }
 
-TEST_F(CheckpointFile, CannotBeSavedWhereAFolderIs) {
-  fs::create_directory(path_);
-  EXPECT_EQ(sentence_of([&] { save_checkpoint(path_, example()); }),
-            "the checkpoint " + path_.string() + " cannot be written: it is a folder");
-}
+// --------------------------------------------------------------------------------- damaged files
 
-// ------------------------------------------------------------------------------------ damaged
-// files
-
-TEST_F(CheckpointFile, ThatIsMissingIsRefused) {
+TEST_F(CheckpointFile, ThatIsMissingOrAFolderIsRefused) {
   expect_refused("there is no such file");
-}
-
-TEST_F(CheckpointFile, ThatIsAFolderIsRefused) {
   fs::create_directory(path_);
   expect_refused("it is a folder, not a file");
 }
@@ -187,60 +164,19 @@ TEST_F(CheckpointFile, CutAnywhereIsRefused) {
   }
 }
 
-/// Loads in a process of its own, which may crash or hang without harm to the test. @return "" if
-/// the file was read or refused with a sentence that names it; else what happened.
-std::string misbehaviour_in_loading(const fs::path& path) {
+/// Works in a process of its own, which may crash or hang without harm to the test.
+/// @return whether it ended by itself and `work` was true.
+template <typename Work>
+bool is_true_in_another_process(const Work& work) {
   const pid_t child = fork();
-  if (child < 0) return "no process could be started";
+  if (child < 0) return false;
   if (child == 0) {
-    alarm(20);  // ends the process
-    const std::string sentence = sentence_of([&] { load_checkpoint(path); });
-    _exit(sentence.empty() || sentence.find(path.string()) != std::string::npos ? 0 : 1);
+    alarm(120);  // ends the process
+    _exit(work() ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);
-  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
-  return WEXITSTATUS(status) == 0 ? "" : "a sentence without the file's name";
-}
-
-TEST_F(CheckpointFile, WithABlockOfZerosIsReadOrRefused) {
-  save_checkpoint(path_, example());
-  const Bytes whole = read_file(path_);
-  for (std::size_t begin = 0; begin < whole.size(); begin += 64) {
-    Bytes damaged = whole;
-    const std::size_t end = std::min(begin + 64, damaged.size());
-    std::fill(damaged.begin() + static_cast<std::ptrdiff_t>(begin),
-              damaged.begin() + static_cast<std::ptrdiff_t>(end), std::uint8_t{0});
-    write_file(path_, damaged);
-    EXPECT_EQ(misbehaviour_in_loading(path_), "") << "with zeros from byte " << begin << " on";
-  }
-}
-
-/// Whether two checkpoints say the same. A NaN is one like any other.
-bool are_equal(const Checkpoint& a, const Checkpoint& b) {
-  return digest_of(a) == digest_of(b) && checksum_of(a) == checksum_of(b);
-}
-
-/// Flips a bit of every byte of a file, one after the other, and loads it.
-/// @param place of the byte that it has come to, for others to see.
-/// @return whether each time it was refused, or made no difference.
-bool flip_bits(const fs::path& path, std::size_t& place) {
-  const Checkpoint original = load_checkpoint(path);
-  const Bytes whole = read_file(path);
-  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
-  const auto put = [&](unsigned byte) {
-    file.seekp(static_cast<std::streamoff>(place));
-    file.put(static_cast<char>(byte)).flush();
-  };
-  for (place = 0; place < whole.size(); ++place) {
-    put(whole[place] ^ (1U << (place % 8)));
-    Checkpoint loaded;
-    const std::string sentence = sentence_of([&] { loaded = load_checkpoint(path); });
-    const bool is_refused = sentence.find(path.string() + " cannot be read: ") != std::string::npos;
-    if (!is_refused && !(sentence.empty() && are_equal(loaded, original))) return false;
-    put(whole[place]);
-  }
-  return file.good();
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 TEST_F(CheckpointFile, WithAFlippedBitIsRefusedOrTheSame) {
@@ -248,23 +184,29 @@ TEST_F(CheckpointFile, WithAFlippedBitIsRefusedOrTheSame) {
   checkpoint.parameters = {parameter("fc1/bias", {3}, 1), parameter("fc1/weight", {4, 3}, 2)};
   checkpoint.workers = {{parameter("fc1/bias", {3}, 4)}, {parameter("fc1/bias", {3}, 5)}};
   save_checkpoint(path_, checkpoint);
-  // In a process of its own, as the library could crash.
-  void* const shared =
-      mmap(nullptr, sizeof(std::size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(shared, MAP_FAILED);
-  auto* const place = new (shared) std::size_t(0);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    alarm(120);  // ends the process
-    _exit(flip_bits(path_, *place) ? 0 : 1);
+  const Checkpoint original = load_checkpoint(path_);
+  const Bytes whole = read_file(path_);
+  const auto is_harmless = [&](std::size_t place) {
+    Bytes damaged = whole;
+    damaged[place] = static_cast<std::uint8_t>(damaged[place] ^ (1U << (place % 8)));
+    write_file(path_, damaged);
+    Checkpoint loaded;
+    const std::string sentence = sentence_of([&] { loaded = load_checkpoint(path_); });
+    if (sentence.empty()) expect_equal(loaded, original);
+    return !HasFailure() &&
+           (sentence.empty() || sentence.find(" cannot be read: ") != std::string::npos);
+  };
+  EXPECT_GT(whole.size(), 1000U);
+  constexpr std::size_t most = 256;  // in a process, which may crash
+  for (std::size_t first = 0; first < whole.size(); first += most) {
+    EXPECT_TRUE(is_true_in_another_process([&] {
+      for (std::size_t i = first; i < std::min(first + most, whole.size()); ++i) {
+        if (!is_harmless(i)) return false;
+      }
+      return true;
+    })) << "with a bit of a byte from "
+        << first << " on flipped";
   }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
-      << "with a bit of byte " << *place << " flipped";
-  EXPECT_GT(*place, 1000U);
-  munmap(shared, sizeof(std::size_t));
 }
 
 TEST_F(CheckpointFile, WithAFlippedBitAmongItsValuesIsRefused) {
@@ -276,38 +218,9 @@ TEST_F(CheckpointFile, WithAFlippedBitAmongItsValuesIsRefused) {
   const Bytes value = {0xde, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x92, 0x40};
   const auto place = std::search(bytes.begin(), bytes.end(), value.begin(), value.end());
   ASSERT_NE(place, bytes.end());
-  for (int bit = 0; bit < 64; ++bit) {
-    const auto flip = static_cast<std::uint8_t>(1U << (bit % 8));
-    *(place + bit / 8) ^= flip;
-    write_file(path_, bytes);
-    expect_refused("its contents do not match its checksum, so it has been damaged or changed");
-    *(place + bit / 8) ^= flip;
-  }
-}
-
-TEST_F(CheckpointFile, HasAChecksumThatDependsOnAllItSays) {
-  const Checkpoint original = example();
-  std::set<std::uint32_t> checksums = {checksum_of(original)};
-  const auto expect_another = [&](const auto& change) {
-    Checkpoint changed = original;
-    change(changed);
-    EXPECT_TRUE(checksums.insert(checksum_of(changed)).second);
-  };
-  expect_another([](Checkpoint& c) { c.model = "cnn"; });
-  expect_another([](Checkpoint& c) { c.precision = "float"; });
-  expect_another([](Checkpoint& c) { c.seed = 1; });
-  expect_another([](Checkpoint& c) { c.epoch = 8; });
-  expect_another([](Checkpoint& c) { c.step = 8; });
-  expect_another([](Checkpoint& c) { c.settings["l2"] = ""; });
-  expect_another([](Checkpoint& c) { c.settings["label"] = "a"; });
-  expect_another([](Checkpoint& c) { c.parameters[0].name = "conv1/filters"; });
-  expect_another([](Checkpoint& c) { c.parameters[0].shape = {3, 5, 1, 2}; });
-  expect_another([](Checkpoint& c) { c.parameters[2].values[27] += 1e-15; });
-  expect_another([](Checkpoint& c) { c.workers = {{c.parameters[1]}}; });
-  expect_another([](Checkpoint& c) { c.optimizer[0].values[3] += 1e-15; });
-  Checkpoint reordered = original;
-  std::swap(reordered.parameters[0], reordered.parameters[2]);
-  EXPECT_EQ(checksum_of(reordered), checksum_of(original));
+  *place ^= 1;  // the smallest change that there is
+  write_file(path_, bytes);
+  expect_refused("its contents do not match its checksum, so it has been damaged or changed");
 }
 
 TEST_F(CheckpointFile, WithoutAChecksumIsReadAllTheSame) {
@@ -399,20 +312,6 @@ TEST_F(ForeignFile, IsReadWithTextsOfFixedLength) {
   EXPECT_EQ(checkpoint.settings.at("hidden"), "256");
 }
 
-TEST_F(ForeignFile, WithoutAnythingIsRefused) {
-  { const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, 0, 0), H5Fclose); }
-  expect_refused("it holds no parameters");
-}
-
-TEST_F(ForeignFile, WithParametersElsewhereIsRefused) {
-  {
-    const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, 0, 0), H5Fclose);
-    const Handle group(H5Gcreate2(file.id(), "weights", 0, 0, 0), H5Gclose);
-    add_data(group.id(), "w", H5T_IEEE_F32LE, {2});
-  }
-  expect_refused("it has neither a group /parameters nor its parameters at the root");
-}
-
 TEST_F(ForeignFile, WithParametersAtTheRootIsRead) {
   {
     const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, 0, 0), H5Fclose);
@@ -428,27 +327,81 @@ TEST_F(ForeignFile, WithParametersAtTheRootIsRead) {
   EXPECT_EQ(checkpoint.precision, "float");
 }
 
-TEST_F(ForeignFile, WithoutParametersIsRefused) {
-  make([](hid_t, hid_t) {});
-  expect_refused("it holds no parameters");
-}
-
-TEST_F(ForeignFile, WithIntegersIsRefused) {
-  make([](hid_t, hid_t group) { add_data(group, "w", H5T_STD_I32LE, {2}); });
-  expect_refused("/parameters/w does not hold floating-point numbers");
-}
-
-TEST_F(ForeignFile, WithMixedPrecisionIsRefused) {
-  make([](hid_t, hid_t group) {
-    add_data(group, "a", H5T_IEEE_F32LE, {2});
-    add_data(group, "b", H5T_IEEE_F64LE, {2});
-  });
-  expect_refused("some of its parameters are float, others double");
-}
-
-TEST_F(ForeignFile, WithTooManyDimensionsIsRefused) {
-  make([](hid_t, hid_t group) { add_data(group, "w", H5T_IEEE_F32LE, {1, 2, 1, 2, 1}); });
-  expect_refused("/parameters/w has 5 dimensions, but at most 4 are used");
+TEST_F(ForeignFile, ThatIsNoCheckpointIsRefused) {
+  const double number = 1.5;
+  const std::array<std::int64_t, 2> numbers = {-1, 3};
+  const auto with = [&](const char* name, hid_t type, const void* value, hsize_t count = 1) {
+    return [=](hid_t file, hid_t group) {
+      add_attribute(file, name, type, value, count);
+      add_data(group, "w", H5T_IEEE_F64LE, {1});
+    };
+  };
+  const auto with_precision = [](const char* precision) {
+    return [=](hid_t file, hid_t group) {
+      add_text(file, "precision", precision);
+      add_data(group, "w", H5T_IEEE_F64LE, {1});
+    };
+  };
+  const fs::path other = folder_ / "other.h5";
+  make([](hid_t, hid_t group) { add_data(group, "w", H5T_IEEE_F32LE, {2}); });
+  fs::rename(path_, other);
+  struct Refused {
+    std::function<void(hid_t file, hid_t group)> fill;
+    std::string reason;
+  };
+  const std::vector<Refused> cases = {
+      {[](hid_t, hid_t) {}, "it holds no parameters"},
+      {[](hid_t file, hid_t) { H5Ldelete(file, "parameters", H5P_DEFAULT); },
+       "it holds no parameters"},
+      {[](hid_t file, hid_t) {
+         H5Lmove(file, "parameters", file, "weights", H5P_DEFAULT, H5P_DEFAULT);
+       },
+       "it has neither a group /parameters nor its parameters at the root"},
+      {[](hid_t, hid_t group) { add_data(group, "w", H5T_STD_I32LE, {2}); },
+       "/parameters/w does not hold floating-point numbers"},
+      {[](hid_t, hid_t group) {
+         add_data(group, "a", H5T_IEEE_F32LE, {2});
+         add_data(group, "b", H5T_IEEE_F64LE, {2});
+       },
+       "some of its parameters are float, others double"},
+      {[](hid_t, hid_t group) {
+         add_data(group, "w", H5T_IEEE_F32LE, {1, 2, 1, 2, 1});
+       },
+       "/parameters/w has 5 dimensions, but at most 4 are used"},
+      {with("epoch", H5T_NATIVE_DOUBLE, &number), "its attribute 'epoch' is not a whole number"},
+      {with("step", H5T_NATIVE_INT64, numbers.data(), 2),
+       "its attribute 'step' is not a whole number"},
+      {with("epoch", H5T_NATIVE_INT64, numbers.data()), "its epoch or step is negative"},
+      {with("model", H5T_NATIVE_INT64, numbers.data()), "its attribute 'model' is not a text"},
+      {with("hidden", H5T_NATIVE_DOUBLE, &number), "its attribute 'hidden' is not a text"},
+      {with_precision("half"), "its precision is 'half', but must be float or double"},
+      {with_precision("float"), "its precision is float, but its parameters are double"},
+      {[](hid_t, hid_t group) {
+         H5Lcreate_hard(group, ".", group, "again", H5P_DEFAULT, H5P_DEFAULT);
+       },
+       "its groups are nested too deeply"},
+      {[](hid_t, hid_t group) {
+         H5Lcreate_soft("/nowhere", group, "link", H5P_DEFAULT, H5P_DEFAULT);
+       },
+       "/parameters/link is a link to elsewhere"},
+      {[&](hid_t, hid_t group) {
+         H5Lcreate_external(other.c_str(), "/parameters/w", group, "w", H5P_DEFAULT, H5P_DEFAULT);
+       },
+       "/parameters/w is a link to elsewhere"},
+      {[&](hid_t file, hid_t) {
+         H5Ldelete(file, "parameters", H5P_DEFAULT);
+         H5Lcreate_external(other.c_str(), "/parameters", file, "parameters", 0, 0);
+       },
+       "/parameters is a link to elsewhere"},
+      {[](hid_t, hid_t group) {
+         const Handle type(H5Tcopy(H5T_NATIVE_INT), H5Tclose);
+         H5Tcommit2(group, "type", type.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+       },
+       "/parameters/type is neither a group nor a data set"}};
+  for (const auto& [fill, reason] : cases) {
+    make(fill);
+    expect_refused(reason);
+  }
 }
 
 TEST_F(ForeignFile, ThatClaimsMoreThanItHoldsIsRefused) {
@@ -465,131 +418,6 @@ TEST_F(ForeignFile, ThatClaimsMoreThanItHoldsIsRefused) {
     });
     expect_refused("/parameters/w claims to be larger than the file");
   }
-}
-
-TEST_F(ForeignFile, WithWrongAttributesIsRefused) {
-  const double number = 1.5;
-  const std::array<std::int64_t, 2> numbers = {-1, 3};
-  const auto with = [&](const char* name, hid_t type, const void* value, hsize_t count = 1) {
-    make([&](hid_t file, hid_t group) {
-      add_attribute(file, name, type, value, count);
-      add_data(group, "w", H5T_IEEE_F64LE, {1});
-    });
-  };
-  with("epoch", H5T_NATIVE_DOUBLE, &number);
-  expect_refused("its attribute 'epoch' is not a whole number");
-  with("step", H5T_NATIVE_INT64, numbers.data(), 2);
-  expect_refused("its attribute 'step' is not a whole number");
-  with("epoch", H5T_NATIVE_INT64, numbers.data());
-  expect_refused("its epoch or step is negative");
-  with("model", H5T_NATIVE_INT64, numbers.data());
-  expect_refused("its attribute 'model' is not a text");
-  with("hidden", H5T_NATIVE_DOUBLE, &number);
-  expect_refused("its attribute 'hidden' is not a text");
-  make([](hid_t file, hid_t group) {
-    add_text(file, "precision", "half");
-    add_data(group, "w", H5T_IEEE_F64LE, {1});
-  });
-  expect_refused("its precision is 'half', but must be float or double");
-}
-
-TEST_F(ForeignFile, WhosePrecisionIsNotWhatItSaysIsRefused) {
-  make([](hid_t file, hid_t group) {
-    add_text(file, "precision", "float");
-    add_data(group, "w", H5T_IEEE_F64LE, {1});
-  });
-  expect_refused("its precision is float, but its parameters are double");
-}
-
-TEST_F(ForeignFile, WithGroupsInALoopIsRefused) {
-  make([](hid_t, hid_t group) {
-    H5Lcreate_hard(group, ".", group, "again", H5P_DEFAULT, H5P_DEFAULT);
-  });
-  expect_refused("its groups are nested too deeply");
-}
-
-TEST_F(ForeignFile, WithALinkToElsewhereIsRefused) {
-  make([](hid_t, hid_t group) {
-    H5Lcreate_soft("/nowhere", group, "link", H5P_DEFAULT, H5P_DEFAULT);
-  });
-  expect_refused("/parameters/link is a link to elsewhere");
-  const fs::path other = folder_ / "other.h5";
-  make([](hid_t, hid_t group) { add_data(group, "w", H5T_IEEE_F32LE, {2}); });
-  fs::rename(path_, other);
-  make([&](hid_t, hid_t group) {
-    H5Lcreate_external(other.c_str(), "/parameters/w", group, "w", H5P_DEFAULT, H5P_DEFAULT);
-  });
-  expect_refused("/parameters/w is a link to elsewhere");
-  {
-    const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, 0, 0), H5Fclose);
-    H5Lcreate_external(other.c_str(), "/parameters", file.id(), "parameters", 0, 0);
-  }
-  expect_refused("/parameters is a link to elsewhere");
-}
-
-TEST_F(ForeignFile, WithSomethingElseAmongTheParametersIsRefused) {
-  make([](hid_t, hid_t group) {
-    const Handle type(H5Tcopy(H5T_NATIVE_INT), H5Tclose);
-    H5Tcommit2(group, "type", type.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  });
-  expect_refused("/parameters/type is neither a group nor a data set");
-}
-
-// ---------------------------------------------------------------------------------- killed savers
-
-/// A checkpoint large enough that a kill has time to hit its writing; which one it is shows in
-/// every part of it.
-Checkpoint numbered(std::int64_t number) {
-  Checkpoint checkpoint;
-  checkpoint.model = "mlp";
-  checkpoint.precision = "double";
-  checkpoint.epoch = number;
-  for (const char* const name : {"fc1/weight", "fc2/weight"}) {
-    checkpoint.parameters.push_back(
-        {.name = name,
-         .shape = Shape{200, 500},
-         .values = std::vector<double>(100'000, static_cast<double>(number))});
-  }
-  return checkpoint;
-}
-
-/// Saves numbered checkpoints until it is killed.
-[[noreturn]] void save_for_ever(const fs::path& path) {
-  alarm(60);  // should the test itself be killed, do not go on for ever
-  for (std::int64_t number = 1;; ++number) save_checkpoint(path, numbered(number));
-}
-
-TEST_F(CheckpointFile, IsWholeAfterTheSavingProcessWasKilled) {
-  const auto start = std::chrono::steady_clock::now();
-  save_checkpoint(path_, numbered(0));
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  Random random(1);
-  int killed_while_writing = 0;
-  std::int64_t last = 0;
-  for (int run = 0; run < 20; ++run) {
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) save_for_ever(path_);
-    if (run % 2 == 0) {
-      std::this_thread::sleep_for(time * random.uniform(0, 10));
-    } else {  // as soon as it is seen to write; its alarm ends the wait at the latest
-      while (partial_file_in(folder_.path()).empty() && waitpid(child, nullptr, WNOHANG) == 0) {
-      }
-    }
-    ASSERT_EQ(kill(child, SIGKILL), 0);
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
-
-    const Checkpoint checkpoint = load_checkpoint(path_);
-    expect_equal(checkpoint, numbered(checkpoint.epoch));
-    last = std::max(last, checkpoint.epoch);
-    const fs::path partial = partial_file_in(folder_.path());
-    if (!partial.empty()) ++killed_while_writing;
-    fs::remove(partial);
-  }
-  EXPECT_GT(last, 0) << "no child got as far as replacing the checkpoint";
-  EXPECT_GT(killed_while_writing, 0) << "no child was hit while it wrote";
 }
 
 }  // namespace

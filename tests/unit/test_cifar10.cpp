@@ -1,10 +1,12 @@
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "io/data_sets/cifar10.hpp"
-#include "tensor/error.hpp"
+#include "unit/sentence_about.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace stagewise {
@@ -50,44 +52,33 @@ TEST(Cifar10, FilesFollowOneAnotherPlainOrCompressed) {
   EXPECT_EQ(set.labels(), (std::vector<std::int32_t>{1, 2, 7}));
 }
 
-std::string complaint(const TemporaryFolder& folder, const Bytes& bytes) {
-  write_file(folder / "a", bytes);
-  try {
-    read_cifar10({folder / "a"});
-  } catch (const Error& error) {
-    std::string said = error.what();
-    const std::size_t place = said.find((folder / "a").string());
-    if (place != std::string::npos) said.replace(place, (folder / "a").string().size(), "FILE");
-    return said;
-  }
-  return "nothing was refused";
+std::string cifar10_complaint(const std::filesystem::path& path) {
+  return sentence_about(path, [&] { read_cifar10({path}); });
 }
 
 TEST(Cifar10, BadFilesAreRefusedInASentence) {
   const TemporaryFolder folder;
-  EXPECT_EQ(complaint(folder, {}), "cannot read FILE: the file is empty");
   Bytes cut = record(1) + record(2);
   cut.pop_back();
-  EXPECT_EQ(complaint(folder, cut),
-            "FILE is cut short or no CIFAR-10 file: behind 1 whole record of 3,073 bytes it ends "
-            "with 3,072 bytes");
-  EXPECT_EQ(complaint(folder, record(1) + Bytes{0}),
-            "FILE is cut short or no CIFAR-10 file: behind 1 whole record of 3,073 bytes it ends "
-            "with 1 byte");
-  EXPECT_EQ(complaint(folder, record(1) + record(10)),
-            "the label of record 1 (counted from 0) in FILE is 10, but the classes are 0 to 9");
+  const std::string too_long =
+      "FILE is cut short or no CIFAR-10 file: behind 1 whole record of "
+      "3,073 bytes it ends with ";
   // gzip of nothing: a file that is not empty, but holds nothing.
-  EXPECT_EQ(complaint(folder, {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
-            "FILE holds not one CIFAR-10 record");
-  EXPECT_EQ(complaint(folder, {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3}),
-            "cannot read FILE: its gzip-compressed data are cut short");
-  try {
-    read_cifar10({folder / "none"});
-    FAIL() << "nothing was refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "cannot read " + (folder / "none").string() + ": there is no such file");
+  const Bytes nothing = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const std::vector<std::pair<Bytes, std::string>> cases = {
+      {{}, "cannot read FILE: the file is empty"},
+      {cut, too_long + "3,072 bytes"},
+      {record(1) + Bytes{0}, too_long + "1 byte"},
+      {record(1) + record(10),
+       "the label of record 1 (counted from 0) in FILE is 10, but the classes are 0 to 9"},
+      {nothing, "FILE holds not one CIFAR-10 record"},
+      {{nothing.begin(), nothing.begin() + 11},
+       "cannot read FILE: its gzip-compressed data are cut short"}};
+  for (const auto& [bytes, sentence] : cases) {
+    write_file(folder / "a", bytes);
+    EXPECT_EQ(cifar10_complaint(folder / "a"), sentence);
   }
+  EXPECT_EQ(cifar10_complaint(folder / "none"), "cannot read FILE: there is no such file");
 }
 
 }  // namespace

@@ -28,17 +28,13 @@ Difference compare(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 TEST(Compare, EqualValuesDifferByZero) {
-  const Difference difference = compare({1, -2, 3e-300}, {1, -2, 3e-300});
-  EXPECT_EQ(difference.max_norm, 0);
-  EXPECT_EQ(difference.l2_norm, 0);
-  EXPECT_TRUE(difference.within(0));
-}
-
-TEST(Compare, TwoZerosDifferByZero) {
-  const Difference difference = compare({0, -0.0}, {-0.0, 0});
-  EXPECT_EQ(difference.max_norm, 0);
-  EXPECT_EQ(difference.l2_norm, 0);
-  EXPECT_TRUE(difference.within(0));
+  for (const Difference& difference :
+       {compare({1, -2, 3e-300}, {1, -2, 3e-300}), compare({0, -0.0}, {-0.0, 0})}) {
+    EXPECT_EQ(difference.max_norm, 0);
+    EXPECT_EQ(difference.l2_norm, 0);
+    EXPECT_TRUE(difference.within(0));
+    EXPECT_FALSE(difference.within(nan));
+  }
 }
 
 TEST(Compare, ZeroAgainstNonzeroDiffersByOne) {
@@ -54,7 +50,9 @@ TEST(Compare, ZeroAgainstNonzeroDiffersByOne) {
 TEST(Compare, NaNNeverPasses) {
   const std::vector<double> good = {1, 2, 3};
   const std::vector<double> bad = {1, nan, 3};
-  for (const auto& [a, b] : {std::pair{good, bad}, std::pair{bad, good}, std::pair{bad, bad}}) {
+  const std::vector<double> far = {100, 2, 3};  // a NaN behind a large difference is not missed
+  for (const auto& [a, b] :
+       {std::pair{good, bad}, std::pair{bad, good}, std::pair{bad, bad}, std::pair{far, bad}}) {
     const Difference difference = compare(a, b);
     EXPECT_FALSE(difference.finite);
     EXPECT_FALSE(difference.within(infinity));
@@ -62,14 +60,8 @@ TEST(Compare, NaNNeverPasses) {
     EXPECT_TRUE(std::isnan(difference.max_norm));
     EXPECT_TRUE(std::isnan(difference.l2_norm));
     EXPECT_EQ(difference.worst, 1);
-    EXPECT_TRUE(std::isnan(largest_difference({difference})));
+    EXPECT_TRUE(std::isnan(largest_difference({difference, compare(good, good)})));
   }
-}
-
-TEST(Compare, NaNBehindALargeDifferenceIsNotMissed) {
-  const Difference difference = compare({1, 2, nan}, {100, 2, 3});
-  EXPECT_FALSE(difference.finite);
-  EXPECT_EQ(difference.worst, 2);
 }
 
 TEST(Compare, InfinityNeverPassesEvenAgainstItself) {
@@ -84,19 +76,11 @@ TEST(Compare, FiniteValuesTooFarApartForADoubleDoNotPass) {
   EXPECT_FALSE(compare({huge}, {-huge}).within(1));
 }
 
-TEST(Compare, NothingIsWithinABoundThatIsNaN) {
-  EXPECT_FALSE(compare({1}, {1}).within(nan));
-}
-
 TEST(Compare, NormsAreRelativeToTheLargerSet) {
   // Differences: 0, 1, -3, 0; largest values 8 and 5; squares 1 + 16 + 64 = 81 and 1 + 9 + 25 + 0.
   const Difference difference = compare({1, 4, 8, 0}, {1, 3, 5, 0});
   EXPECT_DOUBLE_EQ(difference.max_norm, 3.0 / 8);
   EXPECT_DOUBLE_EQ(difference.l2_norm, std::sqrt(10.0 / 81));
-}
-
-TEST(Compare, WorstElementIsNamedWithItsValues) {
-  const Difference difference = compare({1, 4, 8, 0}, {1, 3, 5, 0});
   EXPECT_EQ(difference.worst, 2);
   EXPECT_EQ(difference.a, 8);
   EXPECT_EQ(difference.b, 5);
@@ -129,12 +113,6 @@ TEST(Compare, ParametersAreMatchedByNameInTheOrderOfTheFirstSet) {
   EXPECT_EQ(differences[1].name, "y");
   EXPECT_EQ(differences[1].max_norm, 0.5);
   EXPECT_EQ(largest_difference(differences), 0.5);
-}
-
-TEST(Compare, LargestDifferenceOfOneBadParameterIsNaN) {
-  const auto differences = compare_parameters({parameter({nan}, "x"), parameter({3}, "y")},
-                                              {parameter({1}, "x"), parameter({6}, "y")});
-  EXPECT_TRUE(std::isnan(largest_difference(differences)));
 }
 
 TEST(Compare, MissingAndExtraParametersAreRefused) {

@@ -1,8 +1,6 @@
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <limits>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -10,7 +8,7 @@
 
 #include "data/generators.hpp"
 #include "io/data_sets/csv.hpp"
-#include "tensor/error.hpp"
+#include "unit/sentence_about.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace stagewise {
@@ -32,21 +30,16 @@ Table read_text(const std::string& text, const std::string& label = "label",
   return read_csv(folder / "table.csv", label, known);
 }
 
-/// The sentence about a table, with FILE for its path.
+std::string table_complaint(const fs::path& path, const std::string& label = "label",
+                            const TableEncoding* known = nullptr) {
+  return sentence_about(path, [&] { read_csv(path, label, known); });
+}
+
 std::string complaint(const std::string& text, const std::string& label = "label",
                       const TableEncoding* known = nullptr) {
   const TemporaryFolder folder;
-  const fs::path path = folder / "table.csv";
-  write_text(path, text);
-  try {
-    read_csv(path, label, known);
-  } catch (const Error& error) {
-    std::string said = error.what();
-    const std::size_t place = said.find(path.string());
-    if (place != std::string::npos) said.replace(place, path.string().size(), "FILE");
-    return said;
-  }
-  return "nothing was refused";
+  write_text(folder / "table.csv", text);
+  return table_complaint(folder / "table.csv", label, known);
 }
 
 TEST(Csv, ReadsNumbersAndClasses) {
@@ -137,99 +130,73 @@ TEST(Csv, WhatIsWrittenIsReadBack) {
 
 TEST(Csv, WritingNamesTheFileThatCannotBeWritten) {
   const TemporaryFolder folder;
-  try {
-    write_csv(make_step(3, 1, Purpose::test), folder / "none" / "table.csv");
-    FAIL() << "it was written";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "the table " + (folder / "none" / "table.csv").string() +
-                                             " cannot be written: there is no folder " +
-                                             (folder / "none").string());
-  }
+  const fs::path path = folder / "none" / "table.csv";
+  EXPECT_EQ(sentence_about(path, [&] { write_csv(make_step(3, 1, Purpose::test), path); }),
+            "the table FILE cannot be written: there is no folder " + (folder / "none").string());
 }
 
+/// A table, and what is said about it.
 struct BadTable {
-  const char* name;
   std::string text;
-  const char* sentence;
+  std::string sentence;
 };
-
-/// The name by which GoogleTest finds how to print a parameter.
-void PrintTo(const BadTable& table, std::ostream* out) {  // NOLINT(readability-identifier-naming)
-  *out << table.name;
-}
-
-class BadCsv : public testing::TestWithParam<BadTable> {};
-
-TEST_P(BadCsv, IsRefusedInASentence) {
-  EXPECT_EQ(complaint(GetParam().text), GetParam().sentence);
-}
 
 const std::string good = "a,b,label\n1,2,0\n";
 
 const std::vector<BadTable> bad_tables = {
-    {"Empty", "", "cannot read FILE: the file is empty"},
-    {"ByteOrderMarkOnly", "\xef\xbb\xbf",
-     "FILE, line 1: the names of the columns were expected, but the line is empty"},
-    {"EmptyFirstLine", "\n" + good,
-     "FILE, line 1: the names of the columns were expected, but the line is empty"},
-    {"HeaderOnly", "a,b,label\n", "FILE has a header, but not one row below it"},
-    {"HeaderAndEmptyLines", "a,b,label\n\n\n", "FILE has a header, but not one row below it"},
-    {"LabelOnly", "label\n1\n2\n", "FILE has no column but label: there is nothing to learn from"},
-    {"NamelessColumn", "a,,label\n1,2,0\n", "FILE, line 1, column 2: the column has no name"},
-    {"TrailingComma", "a,label,\n1,2,\n", "FILE, line 1, column 3: the column has no name"},
-    {"TwiceTheSameName", "a,b,a,label\n",
-     "FILE, line 1, column 3: the name 'a' has been given to a column before"},
-    {"TwiceTheSameLabel", "a,label,label\n",
+    {"", "cannot read FILE: the file is empty"},
+    {"\xef\xbb\xbf", "FILE, line 1: the names of the columns were expected, but the line is empty"},
+    {"\n" + good, "FILE, line 1: the names of the columns were expected, but the line is empty"},
+    {"a,b,label\n", "FILE has a header, but not one row below it"},
+    {"a,b,label\n\n\n", "FILE has a header, but not one row below it"},
+    {"label\n1\n2\n", "FILE has no column but label: there is nothing to learn from"},
+    {"a,,label\n1,2,0\n", "FILE, line 1, column 2: the column has no name"},
+    {"a,label,\n1,2,\n", "FILE, line 1, column 3: the column has no name"},
+    {"a,b,a,label\n", "FILE, line 1, column 3: the name 'a' has been given to a column before"},
+    {"a,label,label\n",
      "FILE, line 1, column 3: the name 'label' has been given to a column before"},
-    {"MissingCell", good + "1,,0\n", "FILE, line 3, column b: the cell is empty"},
-    {"BlankCell", good + "1, \t,0\n", "FILE, line 3, column b: the cell is empty"},
-    {"QuotedEmptyCell", good + "1,\"\",0\n", "FILE, line 3, column b: the cell is empty"},
-    {"MissingLabel", good + "1,2,\n", "FILE, line 3, column label: the cell is empty"},
-    {"Text", good + "1,two,0\n", "FILE, line 3, column b: 'two' is not a number"},
-    {"NumberThenText", good + "1,2x,0\n", "FILE, line 3, column b: '2x' is not a number"},
-    {"TwoNumbers", good + "1,2 3,0\n", "FILE, line 3, column b: '2 3' is not a number"},
-    {"Hexadecimal", good + "0x10,2,0\n", "FILE, line 3, column a: '0x10' is not a number"},
-    {"CommaForPoint", good + "\"1,5\",2,0\n", "FILE, line 3, column a: '1,5' is not a number"},
-    {"SignsOnly", good + "+-1,2,0\n", "FILE, line 3, column a: '+-1' is not a number"},
-    {"NaN", good + "NaN,2,0\n", "FILE, line 3, column a: 'NaN' is not a finite number"},
-    {"Infinity", good + "1,-inf,0\n", "FILE, line 3, column b: '-inf' is not a finite number"},
-    {"TooLarge", good + "1e999,2,0\n",
+    {good + "1,,0\n", "FILE, line 3, column b: the cell is empty"},
+    {good + "1, \t,0\n", "FILE, line 3, column b: the cell is empty"},
+    {good + "1,\"\",0\n", "FILE, line 3, column b: the cell is empty"},
+    {good + "1,2,\n", "FILE, line 3, column label: the cell is empty"},
+    {good + "1,two,0\n", "FILE, line 3, column b: 'two' is not a number"},
+    {good + "1,2x,0\n", "FILE, line 3, column b: '2x' is not a number"},
+    {good + "1,2 3,0\n", "FILE, line 3, column b: '2 3' is not a number"},
+    {good + "0x10,2,0\n", "FILE, line 3, column a: '0x10' is not a number"},
+    {good + "\"1,5\",2,0\n", "FILE, line 3, column a: '1,5' is not a number"},
+    {good + "+-1,2,0\n", "FILE, line 3, column a: '+-1' is not a number"},
+    {good + "NaN,2,0\n", "FILE, line 3, column a: 'NaN' is not a finite number"},
+    {good + "1,-inf,0\n", "FILE, line 3, column b: '-inf' is not a finite number"},
+    {good + "1e999,2,0\n",
      "FILE, line 3, column a: '1e999' is too large or too small for a double"},
-    {"TooSmall", good + "1,-1e-999,0\n",
+    {good + "1,-1e-999,0\n",
      "FILE, line 3, column b: '-1e-999' is too large or too small for a double"},
-    {"LongText", good + std::string(10000, 'x') + ",2,0\n",
+    {good + std::string(10000, 'x') + ",2,0\n",
      "FILE, line 3, column a: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is not a number"},
-    {"ControlCharacters", good + std::string("1,2\0\x1b[31m\x7f,0\n", 13),
+    {good + std::string("1,2\0\x1b[31m\x7f,0\n", 13),
      R"(FILE, line 3, column b: '2\x00\x1b[31m\x7f' is not a number)"},
-    {"LoneCarriageReturn", good + "1,2\r3,0\n", "FILE, line 3, column b: '2\\r3' is not a number"},
-    {"ColumnWithALineBreak", "\"a\nb\",label\nx,0\n",
-     "FILE, line 3, column a\\nb: 'x' is not a number"},
-    {"ShortRow", good + "1,2\n",
-     "FILE, line 3: the number of cells is 2, but the header names 3 columns"},
-    {"LongRow", good + "1,2,0,\n",
-     "FILE, line 3: the number of cells is 4, but the header names 3 columns"},
-    {"CutInARow", good + "1",
-     "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
-    {"Semicolons", good + "1;2;0\n",
-     "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
-    {"EmptyLineWithin", good + "\n\n1,2,1\n",
-     "FILE, line 3: the line is empty, but rows follow it"},
-    {"UnclosedQuote", good + "1,\"2,0\n1,2,0\n",
+    {good + "1,2\r3,0\n", "FILE, line 3, column b: '2\\r3' is not a number"},
+    {"\"a\nb\",label\nx,0\n", "FILE, line 3, column a\\nb: 'x' is not a number"},
+    {good + "1,2\n", "FILE, line 3: the number of cells is 2, but the header names 3 columns"},
+    {good + "1,2,0,\n", "FILE, line 3: the number of cells is 4, but the header names 3 columns"},
+    {good + "1", "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
+    {good + "1;2;0\n", "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
+    {good + "\n\n1,2,1\n", "FILE, line 3: the line is empty, but rows follow it"},
+    {good + "1,\"2,0\n1,2,0\n",
      "FILE, line 3, column 2: the quote that begins this cell is never closed"},
-    {"UnclosedQuoteInTheHeader", "a,\"b,label\n",
-     "FILE, line 1, column 2: the quote that begins this cell is never closed"},
-    {"TextBehindAQuote", good + "1,\"2\"3,0\n",
+    {"a,\"b,label\n", "FILE, line 1, column 2: the quote that begins this cell is never closed"},
+    {good + "1,\"2\"3,0\n",
      "FILE, line 3, column 2: something follows the quote that ends this cell"},
-    {"LinesWithinQuotesCount", "a,label\n1,\"x\n\n\"\n?,\"y\"\n",
-     "FILE, line 5, column a: '?' is not a number"},
-    {"OneClass", good + "3,4,0\n",
+    {"a,label\n1,\"x\n\n\"\n?,\"y\"\n", "FILE, line 5, column a: '?' is not a number"},
+    {good + "3,4,0\n",
      "the column label of FILE holds one class only, '0': there is nothing to tell apart"},
-    {"OneClassInTwoForms", good + "3,4,0.0\n",
+    {good + "3,4,0.0\n",
      "the column label of FILE holds one class only, '0': there is nothing to tell apart"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Csv, BadCsv, testing::ValuesIn(bad_tables),
-                         [](const auto& param) { return std::string(param.param.name); });
+TEST(Csv, WhatIsWrongIsRefusedInASentence) {
+  for (const auto& [text, sentence] : bad_tables) EXPECT_EQ(complaint(text), sentence);
+}
 
 TEST(Csv, ALabelThatIsNoColumnIsWrongUsage) {
   EXPECT_EQ(complaint(good, "c"),
@@ -249,18 +216,8 @@ TEST(Csv, ALabelThatIsNoColumnIsWrongUsage) {
 
 TEST(Csv, MissingFilesAndFoldersAreNamed) {
   const TemporaryFolder folder;
-  const auto said = [](const fs::path& path) -> std::string {
-    try {
-      read_csv(path, "label");
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(said(folder / "none.csv"),
-            "cannot read " + (folder / "none.csv").string() + ": there is no such file");
-  EXPECT_EQ(said(folder.path()),
-            "cannot read " + folder.path().string() + ": it is a folder, not a file");
+  EXPECT_EQ(table_complaint(folder / "none.csv"), "cannot read FILE: there is no such file");
+  EXPECT_EQ(table_complaint(folder.path()), "cannot read FILE: it is a folder, not a file");
 }
 
 // --- a table seen through the eyes of one that a network was trained on

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <span>
 #include <string>
@@ -14,125 +15,32 @@
 #include <gtest/gtest.h>
 
 #include "network/differentiate.hpp"
-#include "network/rewriter.hpp"
 #include "network/workers.hpp"
 #include "support.hpp"
-#include "training/trainer.hpp"
-#include "unit/allocation_counter.hpp"
-#include "unit/observed_executor.hpp"
-#include "unit/programs.hpp"
+#include "unit/execution.hpp"
 
 namespace stagewise {
 namespace {
 
 using Values = std::vector<double>;
 
-Dataset make_data(const Shape& sample, int classes, Index samples) {
-  return {sample, classes, random_values<double>(samples * sample.elements(), 1),
-          random_labels(samples, classes, 2)};
-}
-
-std::vector<std::uint32_t> shuffled(Index samples) {
-  std::vector<std::uint32_t> order;
-  order_of_epoch(samples, 1, 1, true, order);
-  return order;
-}
-
-/// A program, executed on a data set.
-struct Execution {
-  Execution(const ModelOptions& options, Program its_program, Index max_rows)
-      : program(std::move(its_program)),
-        data(make_data(options.sample, options.classes, 40)),
-        order(shuffled(data.size())) {
-    executor.load(program, max_rows);
-    executor.read_from(data, order);
-    std::uint64_t seed = 10;
-    for (int i = 0; i < static_cast<int>(program.values.size()); ++i) {
-      const Value& value = program[ValueId{i}];
-      if (is_parameter(value.role) && executor.data({i}) != nullptr) {
-        const auto values = random_values<double>(value.shape.elements(), ++seed, -0.5, 0.5);
-        std::copy(values.begin(), values.end(), executor.data({i}));
-      } else if (value.role == Role::total && executor.data({i}) != nullptr) {
-        *executor.data<Totals>({i}) = {};
-      }
-    }
-  }
-
-  Values get(const std::string& name, Index rows) {
-    const ValueId id = named(program, name);
-    const double* const there = executor.data(id);
-    return {there, there + elements_of(program[id], rows)};
-  }
-
-  Program program;
-  Dataset data;
-  std::vector<std::uint32_t> order;
-  ObservedExecutor<double> executor;
-};
-
 // ------------------------------------------------------------------- what lines read and write
 
-/// The bytes of everything that is in the executor's memory.
-class Memories {
- public:
-  Memories(Execution& run, Index rows) : run_(&run) {
-    for (int i = 0; i < static_cast<int>(run.program.values.size()); ++i) {
-      const Value& value = run.program[ValueId{i}];
-      const bool is_root = run.program.memory_of({i}) == ValueId{i};
-      if (!is_root || value.role == Role::data || run.executor.data({i}) == nullptr) continue;
-      const auto bytes =
-          static_cast<std::size_t>(elements_of(value, rows)) * bytes_of(value.type, sizeof(double));
-      const auto* const there = run.executor.data<std::byte>({i});
-      memories_.push_back({{i}, {there, there + bytes}});
-    }
-  }
+/// The bytes of everything that is in the executor's memory, by value.
+using Memories = std::map<ValueId, std::vector<std::byte>>;
 
-  /// Puts back what it has seen of some values; all others become NaN.
-  void restore(const std::vector<ValueId>& values) const {
-    for (const auto& [id, bytes] : memories_) {
-      auto* const there = run_->executor.template data<std::byte>(id);
-      if (std::find(values.begin(), values.end(), id) != values.end()) {
-        std::copy(bytes.begin(), bytes.end(), there);
-      } else {
-        std::memset(there, 0xff, bytes.size());
-      }
-    }
+Memories memories_of(Execution& run, Index rows) {
+  Memories memories;
+  for (int i = 0; i < static_cast<int>(run.program.values.size()); ++i) {
+    const Value& value = run.program[ValueId{i}];
+    const bool is_root = run.program.memory_of({i}) == ValueId{i};
+    const auto* const there = run.executor.data<std::byte>({i});
+    if (!is_root || value.role == Role::data || there == nullptr) continue;
+    const auto bytes =
+        static_cast<std::size_t>(elements_of(value, rows)) * bytes_of(value.type, sizeof(double));
+    memories[{i}] = {there, there + bytes};
   }
-
-  /// Expects that the others are the same, but for what has been written to these.
-  void expect_same_but_for(const std::vector<ValueId>& values, const Memories& others) const {
-    compare(others, [&](ValueId id) {
-      return std::find(values.begin(), values.end(), id) == values.end();
-    });
-  }
-  void expect_same_of(const std::vector<ValueId>& values, const Memories& others) const {
-    compare(others, [&](ValueId id) {
-      return std::find(values.begin(), values.end(), id) != values.end();
-    });
-  }
-
- private:
-  template <typename Condition>
-  void compare(const Memories& others, const Condition& counts) const {
-    for (std::size_t i = 0; i < memories_.size(); ++i) {
-      const auto& [id, bytes] = memories_[i];
-      if (counts(id)) {
-        EXPECT_EQ(bytes, others.memories_[i].bytes) << run_->program[id].name;
-      }
-    }
-  }
-
-  struct Part {
-    ValueId id;
-    std::vector<std::byte> bytes;
-  };
-  Execution* run_;
-  std::vector<Part> memories_;
-};
-
-std::vector<ValueId> roots_of(const Program& program, std::vector<ValueId> values) {
-  for (ValueId& id : values) id = program.memory_of(id);
-  return values;
+  return memories;
 }
 
 /// Executes line by line: each changes what it says it writes, and computes the same where nothing
@@ -144,24 +52,39 @@ void expect_operands_to_be_all(const ModelOptions& options, const WorkerOptions&
   all.lines.insert(all.lines.end(), training.take_over.lines.begin(),
                    training.take_over.lines.end());
   Execution run(options, all, rows);
+  const auto has = [&](const std::vector<ValueId>& values, ValueId root) {
+    return std::any_of(values.begin(), values.end(),
+                       [&](ValueId id) { return all.memory_of(id) == root; });
+  };
   for (const Line& line : all.lines) {
     SCOPED_TRACE(text_of(all, line.operation));
     Program one;
     one.values = all.values;
     one.lines = {line};
-    const std::vector<ValueId> read = roots_of(all, read_by(line.operation));
-    const std::vector<ValueId> written = roots_of(all, written_by(line.operation));
-    const Memories before(run, rows);
+    const std::vector<ValueId> read = read_by(line.operation);
+    const std::vector<ValueId> written = written_by(line.operation);
+    const Memories before = memories_of(run, rows);
     run.executor.execute(one, {.first = 3, .rows = rows});
-    const Memories after(run, rows);
-    after.expect_same_but_for(written, before);
-
-    before.restore(read);
+    const Memories after = memories_of(run, rows);
+    for (const auto& [id, bytes] : before) {
+      auto* const there = run.executor.data<std::byte>(id);
+      if (!has(written, id)) {
+        EXPECT_EQ(after.at(id), bytes) << all[id].name;
+      }
+      if (has(read, id)) {
+        std::copy(bytes.begin(), bytes.end(), there);
+      } else {
+        std::memset(there, 0xff, bytes.size());  // NaN
+      }
+    }
     run.executor.execute(one, {.first = 3, .rows = rows});
-    Memories(run, rows).expect_same_of(written, after);
-    std::vector<ValueId> everything;
-    for (int i = 0; i < static_cast<int>(all.values.size()); ++i) everything.push_back({i});
-    after.restore(everything);
+    const Memories again = memories_of(run, rows);
+    for (const auto& [id, bytes] : after) {
+      if (has(written, id)) {
+        EXPECT_EQ(again.at(id), bytes) << all[id].name;
+      }
+      std::copy(bytes.begin(), bytes.end(), run.executor.data<std::byte>(id));
+    }
   }
 }
 
@@ -261,20 +184,6 @@ TEST(Executor, RefusesAnotherNetworksProgram) {
             "this executor has loaded another program, with fc1/bias for fc1/product");
 }
 
-TEST(Executor, AllocatesNothingWhenItExecutes) {
-  for (const Average average : {Average::gradients, Average::weights}) {
-    const TrainingPrograms training =
-        build_training(build_model(small), {}, {.workers = 3, .average = average});
-    Execution run(small, training.step, 10);
-    run.executor.load(training.take_over, 10);
-    const std::int64_t before = allocations_so_far();
-    run.executor.execute(training.step, {.rows = 10});
-    run.executor.execute(training.step, {.first = 10, .rows = 2});
-    run.executor.execute(training.take_over, {.rows = 2});
-    EXPECT_EQ(allocations_so_far(), before);
-  }
-}
-
 TEST(Executor, UsesABatchThatIsElsewhereUntilTold) {
   const Model model = build_model(small);
   const Program prediction = model.prediction();
@@ -322,21 +231,11 @@ TEST(Executor, SmallerBatchGivesWhatANetworkOfThatSizeGives) {
   EXPECT_EQ(run(7, 3), exact);
 }
 
-TEST(Executor, ComputesGradientsAnewEveryTime) {
-  const Model model = build_model(small);
-  const Differentiated both = differentiate(model.program, model.row_losses);
-  Execution run(small, both.program, 6);
-  run.executor.execute(both.program, {.rows = 6});
-  const Values once = run.get("d fc1/weight", 6);
-  run.executor.execute(both.program, {.rows = 6});
-  EXPECT_EQ(run.get("d fc1/weight", 6), once);
-}
-
 /// More samples than a batch usually has, from the middle of an order.
 TEST(Executor, GathersEverySampleInItsOrder) {
   constexpr Index rows = 2500;
   const ModelOptions options = {.hidden = {5}, .sample = {3, 2, 1}, .classes = 4};
-  const Dataset data = make_data(options.sample, options.classes, rows + 10);
+  const Dataset data = random_data(options.sample, options.classes, rows + 10);
   const std::vector<std::uint32_t> order = shuffled(data.size());
   Network<float> network = make_network<float>(options, rows);
   reset_totals(*network.executor, {network.model.totals});
@@ -350,33 +249,6 @@ TEST(Executor, GathersEverySampleInItsOrder) {
   const auto* const labels = network.executor->data<std::int32_t>(network.model.batch_labels);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     ASSERT_EQ(labels[i], data.labels()[batch[i]]) << "row " << i;
-  }
-}
-
-/// Each worker gathers and computes its own shard, divided by the rows of all.
-TEST(Executor, SharesABatchOutToWorkers) {
-  const Model model = build_model(small);
-  const TrainingPrograms one = build_training(model, {.learning_rate = 0}, {});
-  for (const Index rows : {10, 4, 2}) {  // 3 + 3 + 2 + 2, one each, and nothing for the last two
-    SCOPED_TRACE(std::to_string(rows) + " samples");
-    Execution whole(small, one.step, 10);
-    whole.executor.execute(one.step, {.first = 5, .rows = rows});
-    const TrainingPrograms four = build_training(model, {.learning_rate = 0}, {.workers = 4});
-    Execution parts(small, four.step, 10);
-    parts.executor.execute(four.step, {.first = 5, .rows = rows});
-    const Values batch = whole.get("batch", rows);
-    Values put_together;
-    for (int worker = 0; worker < 4; ++worker) {
-      const Values own = parts.get("batch@" + std::to_string(worker), rows);
-      put_together.insert(put_together.end(), own.begin(), own.end());
-    }
-    EXPECT_EQ(put_together, batch);
-    for (const char* const name : {"d fc1/weight", "d fc2/bias"}) {
-      expect_within(parts.get(name, rows), widened(whole.get(name, rows)),
-                    std::vector<long double>(whole.get(name, rows).size(), 1e-15L));
-    }
-    EXPECT_NEAR(totals_of<double>(parts.executor, four.totals).loss,
-                totals_of<double>(whole.executor, one.totals).loss, 1e-14);
   }
 }
 
@@ -438,27 +310,6 @@ TEST(Executor, UpdatesNothingOfAWorkerWithoutSamples) {
   EXPECT_EQ(weight(2), third);
 }
 
-/// The step's updates are those of the gradients, bit for bit.
-TEST(Executor, UpdatesByTheGradientsThatItComputes) {
-  const Model model = build_model(small);
-  const Program step = build_training(model, {.learning_rate = 0.25, .l2 = 0.125}, {}).step;
-  Execution gradients(small, differentiate(model.program, model.row_losses).program, 6);
-  Execution updated(small, step, 6);
-  gradients.executor.execute(gradients.program, {.rows = 6});
-  updated.executor.execute(step, {.rows = 6});
-  for (const char* const name : {"fc1/weight", "fc1/bias", "fc2/weight", "fc2/bias"}) {
-    Values expected = gradients.get(name, 6);
-    const Values start = expected;
-    const Values gradient = gradients.get("d " + std::string(name), 6);
-    const double l2 = std::string(name).ends_with("weight") ? 0.125 : 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      expected[i] -= 0.25 * (gradient[i] + l2 * expected[i]);
-    }
-    EXPECT_EQ(updated.get(name, 6), expected) << name;
-    EXPECT_NE(expected, start) << name;
-  }
-}
-
 TEST(Executor, RefusesToReduceOverProcessesThatAreNotThere) {
   Workbench<double> bench;
   const ValueId weight = bench.add_parameter("weight", {1, 2}, {1, 2});
@@ -468,24 +319,6 @@ TEST(Executor, RefusesToReduceOverProcessesThatAreNotThere) {
 }
 
 // ------------------------------------------------------------------------------ fused and measured
-
-/// A fused line that the stage has no function for is what it stands for.
-TEST(Executor, ExpandsFusedLinesThatTheStageDoesNotKnow) {
-  const Program step = build_training(build_model(small), {.learning_rate = 0.5}, {}).step;
-  Rewriter rewriter(step);
-  ASSERT_TRUE(rewriter.fuse({1, 2, 3}, Linear{.input = named(step, "batch"),
-                                              .weight = named(step, "fc1/weight"),
-                                              .bias = named(step, "fc1/bias"),
-                                              .output = named(step, "fc1/output")}));
-  const Program fused = rewriter.finish();
-  Execution plain(small, step, 6);
-  Execution expanded(small, fused, 6);
-  plain.executor.execute(step, {.rows = 6});
-  expanded.executor.execute(fused, {.rows = 6});
-  for (const char* const name : {"row losses", "fc1/weight", "fc2/bias"}) {
-    EXPECT_EQ(expanded.get(name, 6), plain.get(name, 6)) << name;
-  }
-}
 
 TEST(Executor, HasATimingForEachLine) {
   const Program step = build_training(build_model(small), {}, {}).step;

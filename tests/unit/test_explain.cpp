@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "app/explain.hpp"
+#include "support.hpp"
 
 namespace stagewise {
 namespace {
@@ -63,30 +64,20 @@ TEST(Explanation, HasFloorsAndTimes) {
             "all                           10.0 MB  1.00 G  25.0 us  compute  70.0 us     2.8\n");
 }
 
-TEST(Explanation, LeavesOutTimesOfAnotherDevice) {
-  const std::string text = explanation(timings, limits, false);
-  EXPECT_NE(text.find("\nline                            bytes     ops    floor bound by\n"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find("\nall                           10.0 MB  1.00 G  25.0 us  compute\n"),
-            std::string::npos)
-      << text;
-}
-
-TEST(Explanation, HasRatesWhereNoFloorIsKnown) {
-  const std::string text = explanation(timings, {}, true);
-  EXPECT_NE(text.find("at most is unknown: there are no floors\n"), std::string::npos) << text;
-  EXPECT_NE(
-      text.find("\ngemm -> fc1/product           2.00 MB  1.00 G  50.0 us   20.0 T   40.0 G\n"),
-      std::string::npos)
-      << text;
-}
-
-TEST(Explanation, SaysWhatIsUnknownOfADevice) {
+/// Of other devices: which lines there are.
+TEST(Explanation, LeavesOutWhatIsUnknown) {
   DeviceLimits unlisted = limits;
   unlisted.operations_per_second = 0;
-  EXPECT_NE(explanation(timings, unlisted, true).find("this GPU: unknown FLOP/s, 2.00 TB/s, "),
-            std::string::npos);
+  const std::string of_another_device = explanation(timings, limits, false);
+  expect_contains(of_another_device,
+                  "\nline                            bytes     ops    floor bound by\n");
+  expect_contains(of_another_device,
+                  "\nall                           10.0 MB  1.00 G  25.0 us  compute\n");
+  expect_contains(explanation(timings, unlisted, true), "this GPU: unknown FLOP/s, 2.00 TB/s, ");
+  const std::string without_floors = explanation(timings, {}, true);
+  expect_contains(without_floors, "at most is unknown: there are no floors\n");
+  expect_contains(without_floors,
+                  "\ngemm -> fc1/product           2.00 MB  1.00 G  50.0 us   20.0 T   40.0 G\n");
 }
 
 /// A line's kernel, which has been counted in two steps.
@@ -119,14 +110,11 @@ TEST(Floor, OfWhatIsCountedKnowsCaches) {
 }
 
 TEST(Explanation, ShowsWhatIsCounted) {
-  const std::string text = explanation(counted_timings(), limits, false);
-  EXPECT_NE(
-      text.find(
-          "\nline                            bytes     ops    floor bound by    asked sectors\n"
-          "gemm -> fc1/product           2.00 MB  1.00 G  20.0 us  compute   112 MB     3.5\n"
-          "average_weights                   0 B       0  1.00 us   launch      0 B     0.0\n"),
-      std::string::npos)
-      << text;
+  expect_contains(
+      explanation(counted_timings(), limits, false),
+      "\nline                            bytes     ops    floor bound by    asked sectors\n"
+      "gemm -> fc1/product           2.00 MB  1.00 G  20.0 us  compute   112 MB     3.5\n"
+      "average_weights                   0 B       0  1.00 us   launch      0 B     0.0\n");
 }
 
 TEST(Explanation, ReportsWhatIsCounted) {

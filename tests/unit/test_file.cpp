@@ -1,6 +1,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -74,29 +75,27 @@ class File : public testing::Test {
 };
 
 TEST_F(File, IsWrittenAndReplacedAndNothingElseIsLeft) {
-  write(path_, "first");
-  EXPECT_EQ(text_of(path_), "first");
-  write(path_, "2nd");
-  EXPECT_EQ(text_of(path_), "2nd");
-  write(path_, "");
-  EXPECT_EQ(text_of(path_), "");
+  EXPECT_EQ(early_refusal(path_), "");
+  EXPECT_EQ(folder_.entries(), 0) << "left by the check";
+  for (const char* const text : {"first", "2nd", ""}) {
+    write(path_, text);
+    EXPECT_EQ(early_refusal(path_), "");
+    EXPECT_EQ(text_of(path_), text);
+  }
   EXPECT_EQ(folder_.entries(), 1);
 }
 
 TEST_F(File, AnyNameWillDo) {
-  for (const char* const name : {"with space", "\xff\xfe", "-o", "ä.json", "a'b\"c"}) {
-    write(folder_ / name, name);
-    EXPECT_EQ(text_of(folder_ / name), name);
+  for (const std::string& name :
+       {std::string("with space"), std::string("\xff\xfe"), std::string("-o"),
+        std::string("ä.json"), std::string("a'b\"c"), std::string(255, 'x')}) {
+    EXPECT_EQ(early_refusal(folder_ / name), "");
+    for (const char* const text : {"old", "new"}) {
+      write(folder_ / name, text);
+      EXPECT_EQ(text_of(folder_ / name), text);
+    }
   }
-}
-
-TEST_F(File, CheckLeavesNothingBehind) {
-  EXPECT_EQ(early_refusal(path_), "");
-  EXPECT_EQ(folder_.entries(), 0);
-  write(path_, "old");
-  EXPECT_EQ(early_refusal(path_), "");
-  EXPECT_EQ(folder_.entries(), 1);
-  EXPECT_EQ(text_of(path_), "old");
+  EXPECT_EQ(folder_.entries(), 6);
 }
 
 TEST_F(File, NameWithoutFolderMeansTheCurrentOne) {
@@ -105,44 +104,30 @@ TEST_F(File, NameWithoutFolderMeansTheCurrentOne) {
   const std::string early = early_refusal("out.json");
   const std::string late = refusal("out.json");
   fs::current_path(before);
-  EXPECT_EQ(early, "");
-  EXPECT_EQ(late, "");
+  EXPECT_EQ(early + late, "");
   EXPECT_EQ(text_of(path_), "new");
 }
 
-TEST_F(File, EmptyNameIsRefused) {
+TEST_F(File, WhoseNameLeadsNowhereIsRefused) {
   EXPECT_EQ(early_refusal(""), "the report needs a file name, but it is empty");
   EXPECT_NE(refusal(""), "");
-}
-
-TEST_F(File, FolderIsRefused) {
   expect_refused(folder_.path(), "it is a folder");
-}
-
-TEST_F(File, DeviceIsRefusedAndNotReplaced) {
+  expect_refused(folder_ / "missing" / "out.json",
+                 "there is no folder " + (folder_ / "missing").string());
+  expect_refused(folder_ / std::string(300, 'x'), "File name too long");
+  expect_refused("/dev/full", "it is not a regular file");
   const fs::path fifo = folder_ / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   expect_refused(fifo, "it is not a regular file");
   EXPECT_TRUE(fs::is_fifo(fifo));
-  EXPECT_EQ(early_refusal("/dev/full"),
-            "the report /dev/full cannot be written: it is not a regular file");
-}
-
-TEST_F(File, MissingFolderIsRefused) {
-  expect_refused(folder_ / "missing" / "out.json",
-                 "there is no folder " + (folder_ / "missing").string());
-}
-
-TEST_F(File, FileWhereAFolderShouldBeIsRefused) {
-  write(folder_ / "file", "old");
-  const fs::path path = folder_ / "file" / "out.json";
-  EXPECT_NE(early_refusal(path), "");
-  EXPECT_NE(refusal(path), "");
-  EXPECT_EQ(text_of(folder_ / "file"), "old");
-}
-
-TEST_F(File, NameThatIsTooLongIsRefused) {
-  expect_refused(folder_ / std::string(300, 'x'), "File name too long");
+  write(path_, "old");
+  EXPECT_NE(early_refusal(path_ / "out.json"), "") << "a file is no folder";
+  EXPECT_NE(refusal(path_ / "out.json"), "");
+  EXPECT_EQ(text_of(path_), "old");
+  fs::create_symlink("b", folder_ / "a");
+  fs::create_symlink("a", folder_ / "b");
+  expect_refused(folder_ / "a", "Too many levels of symbolic links");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "a"));
 }
 
 TEST_F(File, FullDiskLeavesTheOldFileWhole) {
@@ -172,33 +157,6 @@ TEST_F(File, GrowsByAllOrNothing) {
   const FullDisk full(1000);
   EXPECT_EQ(append(2000), "the table " + path_.string() + " cannot be written: File too large");
   EXPECT_EQ(text_of(path_), "first\nxxx");
-}
-
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): for a handler
-fs::path file_to_move;
-fs::path place_to_move_to;
-// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
-
-/// The disk fills up after a part; just then, somebody renames the file.
-TEST_F(File, ThatIsRenamedMeanwhileKeepsNoPartEither) {
-  write(path_, "first\n");
-  file_to_move = path_;
-  place_to_move_to = folder_ / "moved";
-  const FullDisk full(1000);
-  std::signal(SIGXFSZ, [](int) { ::rename(file_to_move.c_str(), place_to_move_to.c_str()); });
-  const std::string text(2000, 'x');
-  EXPECT_NE(sentence_of([&] { append_to_file(path_, std::as_bytes(std::span(text)), "table"); }),
-            "");
-  EXPECT_EQ(text_of(place_to_move_to), "first\n");
-}
-
-TEST_F(File, NameMayBeAsLongAsTheSystemAllows) {
-  const fs::path path = folder_ / std::string(255, 'x');
-  EXPECT_EQ(early_refusal(path), "");
-  write(path, "old");
-  write(path, "new");
-  EXPECT_EQ(text_of(path), "new");
-  EXPECT_EQ(folder_.entries(), 1);
 }
 
 TEST_F(File, FilesThatAreNotOursStay) {
@@ -234,26 +192,21 @@ mode_t permissions_of(const fs::path& path) {
   return status_of(path).st_mode & 07777;
 }
 
-TEST_F(File, PermissionsAreThoseOfTheFileThatIsReplaced) {
+TEST_F(File, HasThePermissionsOfTheOneThatIsReplaced) {
   const Umask umask(022);
   write(path_, "new");
   EXPECT_EQ(permissions_of(path_), 0644U) << "a new file's follow from the umask";
   for (const mode_t permissions : {0600, 0640, 0666, 0777, 0200}) {
     ASSERT_EQ(chmod(path_.c_str(), permissions), 0);
-    write(path_, "newer");
+    NewFile file(path_, "report");
+    EXPECT_EQ(permissions_of(partial_file_in(folder_.path())) & 077 & ~permissions, 0U)
+        << "more may read it while it is written";
+    file.publish();
     EXPECT_EQ(permissions_of(path_), permissions);
   }
 }
 
-TEST_F(File, WhileItIsWrittenIsAsPrivateAsTheOneThatIsReplaced) {
-  write(path_, "old");
-  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
-  const Umask umask(0);
-  const NewFile file(path_, "report");
-  EXPECT_EQ(permissions_of(partial_file_in(folder_.path())), 0600U);
-}
-
-TEST_F(File, OwnerAndGroupStay) {
+TEST_F(File, HasTheOwnerAndGroupOfTheOneThatIsReplaced) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   write(path_, "old");
   ASSERT_EQ(chown(path_.c_str(), 1234, 5678), 0);
@@ -273,23 +226,19 @@ TEST_F(File, ThatIsReadOnlyIsRefusedAlsoIfItBecameSoMeanwhile) {
   EXPECT_EQ(text_of(path_), "old");
 }
 
-TEST_F(File, WhosePlaceIsTakenMeanwhileIsRefused) {
+TEST_F(File, WhosePlaceIsTakenOrVanishesMeanwhileIsRefused) {
+  const fs::path folder = folder_ / "short-lived";
+  fs::create_directory(folder);
   {
-    NewFile file(path_, "report");
-    fs::create_directory(path_);
-    EXPECT_EQ(sentence_of([&] { file.publish(); }),
-              "the report " + path_.string() + " cannot be written: it is a folder");
+    NewFile file(folder / "out.json", "report");
+    NewFile late(folder / "late.json", "report");
+    fs::create_directory(folder / "out.json");
+    expect_contains(sentence_of([&] { file.publish(); }), "cannot be written: it is a folder");
+    fs::remove_all(folder);
+    expect_contains(sentence_of([&] { late.publish(); }),
+                    "late.json cannot be written: there is no folder ");
   }
-  EXPECT_EQ(folder_.entries(), 1);
-}
-
-TEST_F(File, WhoseFolderVanishesMeanwhileIsRefused) {
-  fs::create_directory(folder_ / "short-lived");
-  const fs::path path = folder_ / "short-lived" / "out.json";
-  NewFile file(path, "report");
-  fs::remove_all(folder_ / "short-lived");
-  expect_contains(sentence_of([&] { file.publish(); }),
-                  "the report " + path.string() + " cannot be written: there is no folder ");
+  EXPECT_EQ(folder_.entries(), 0);
 }
 
 TEST_F(File, OfManyWritersIsThatOfOneOfThemAndWhole) {
@@ -340,74 +289,52 @@ TEST_F(File, OfSomebodyElseInAStickyFolderIsRefused) {
   EXPECT_EQ(folder_.entries(), 1);
 }
 
-struct Signal {
-  const char* name;
-  int number;
-};
-
-class Interrupted : public File, public testing::WithParamInterface<Signal> {};
-
-TEST_P(Interrupted, RunLeavesNothingBehind) {
+/// Whenever a run ends, the old file is whole. Only one that is killed outright leaves its parts.
+TEST_F(File, OfAnInterruptedRunIsTheOldOne) {
   write(path_, "old");
-  int ready[2];  // NOLINT(*-avoid-c-arrays): as pipe() takes it
-  ASSERT_EQ(pipe(ready), 0);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    alarm(60);  // should the test itself be killed, do not go on for ever
-    std::signal(GetParam().number, SIG_DFL);  // nohup and shells may have it ignored
-    NewFile file(path_, "report");
-    NewFile another(folder_ / "another", "report");
-    file.write(std::as_bytes(std::span("new")));
-    if (::write(ready[1], "x", 1) != 1) _exit(1);
-    for (;;) pause();
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGKILL}) {
+    SCOPED_TRACE(strsignal(number));
+    int ready[2];  // NOLINT(*-avoid-c-arrays): as pipe() takes it
+    ASSERT_EQ(pipe(ready), 0);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(60);                     // should the test itself be killed, do not go on for ever
+      std::signal(number, SIG_DFL);  // nohup and shells may have it ignored
+      NewFile file(path_, "report");
+      NewFile another(folder_ / "another", "report");
+      file.write(std::as_bytes(std::span("new")));
+      if (::write(ready[1], "x", 1) != 1) _exit(1);
+      for (;;) pause();
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    EXPECT_EQ(folder_.entries(), 3);
+    EXPECT_EQ(kill(child, number), 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == number);
+    EXPECT_EQ(folder_.entries(), number == SIGKILL ? 3 : 1);
+    EXPECT_EQ(text_of(path_), "old");
+    close(ready[0]);
+    close(ready[1]);
   }
-  char byte = 0;
-  EXPECT_EQ(read(ready[0], &byte, 1), 1);
-  EXPECT_EQ(folder_.entries(), 3);
-  EXPECT_EQ(kill(child, GetParam().number), 0);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(WTERMSIG(status), GetParam().number);
-  EXPECT_EQ(folder_.entries(), 1);
-  EXPECT_EQ(text_of(path_), "old");
-  close(ready[0]);
-  close(ready[1]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Signals, Interrupted,
-                         testing::Values(Signal{"hang_up", SIGHUP}, Signal{"interrupt", SIGINT},
-                                         Signal{"quit", SIGQUIT}, Signal{"terminate", SIGTERM}),
-                         [](const auto& test) { return std::string(test.param.name); });
-
-TEST_F(File, LinkStaysALinkAndItsFileIsReplaced) {
+TEST_F(File, LinkStaysALinkAndItsFileIsReplacedOrMade) {
   fs::create_directory(folder_ / "elsewhere");
   write(folder_ / "elsewhere" / "real", "old");
   fs::create_symlink("elsewhere/second", path_);
   fs::create_symlink("real", folder_ / "elsewhere" / "second");
-  EXPECT_EQ(early_refusal(path_), "");
-  write(path_, "new");
-  EXPECT_TRUE(fs::is_symlink(path_));
-  EXPECT_TRUE(fs::is_symlink(folder_ / "elsewhere" / "second"));
-  EXPECT_EQ(text_of(folder_ / "elsewhere" / "real"), "new");
-  EXPECT_EQ(folder_.entries(), 2);
-}
-
-TEST_F(File, LinkToAFileThatDoesNotExistYetIsFollowed) {
-  fs::create_directory(folder_ / "elsewhere");
-  fs::create_symlink("elsewhere/real", path_);
-  EXPECT_EQ(early_refusal(path_), "");
-  write(path_, "new");
-  EXPECT_TRUE(fs::is_symlink(path_));
-  EXPECT_EQ(text_of(folder_ / "elsewhere" / "real"), "new");
-}
-
-TEST_F(File, LinksInALoopAreRefused) {
-  fs::create_symlink("out.json", folder_ / "other");
-  fs::create_symlink("other", path_);
-  expect_refused(path_, "Too many levels of symbolic links");
-  EXPECT_TRUE(fs::is_symlink(path_));
+  for (const bool exists : {true, false}) {
+    if (!exists) fs::remove(folder_ / "elsewhere" / "real");
+    EXPECT_EQ(early_refusal(path_), "");
+    write(path_, "new");
+    EXPECT_TRUE(fs::is_symlink(path_));
+    EXPECT_TRUE(fs::is_symlink(folder_ / "elsewhere" / "second"));
+    EXPECT_EQ(text_of(folder_ / "elsewhere" / "real"), "new");
+    EXPECT_EQ(folder_.entries(), 2);
+  }
 }
 
 // ------------------------------------------------------------------------------- the same file

@@ -1,12 +1,13 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "data/generators.hpp"
-#include "tensor/error.hpp"
+#include "support.hpp"
 
 namespace stagewise {
 namespace {
@@ -76,76 +77,22 @@ TEST(Gaussian, TestSetHasAFifth) {
 }
 
 TEST(Gaussian, OptionsOutOfRangeAreNamed) {
-  const auto said = [](auto change) -> std::string {
-    GaussianOptions options;
-    change(options);
-    try {
-      check(options);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(said([](auto& o) { o.features = 0; }), "--features is 0, but must be at least 1");
-  EXPECT_EQ(said([](auto& o) { o.classes = 1; }), "--classes is 1, but must be at least 2");
-  EXPECT_EQ(said([](auto& o) { o.classes = 70000; }),
-            "--classes is 70000, but must be at most 65536");
-  EXPECT_EQ(said([](auto& o) { o.samples = 0; }), "--samples is 0, but must be at least 1");
-  EXPECT_EQ(said([](auto& o) { o.spacing = std::nan(""); }), "--spacing must be a finite number");
-  EXPECT_EQ(said([](auto& o) { o.deviation = std::nan(""); }),
-            "--deviation must be a finite number of at least 0");
-  EXPECT_EQ(said([](auto& o) { o.deviation = -1; }),
-            "--deviation must be a finite number of at least 0");
-  EXPECT_EQ(said([](auto& o) { o.features = Index{1} << 62U; }),
-            "--samples 1000 of --features 4611686018427387904 are more than 8,589,934,592 numbers");
-  EXPECT_EQ(said([](auto&) {}), "");
-  GaussianOptions wrong;
-  wrong.features = 0;
-  EXPECT_THROW(make_gaussian(wrong, 5, 1, Purpose::test), UsageError);
-}
-
-/// A sigmoid neuron on the step function with the programs' default options: batches of 100, five
-/// epochs, learning rate 0.1, squared error. What the default sizes are for.
-double accuracy_of_a_neuron(const Dataset& train, const Dataset& test, std::uint64_t seed) {
-  Random random(seed, Purpose::test);
-  double w = random.uniform(-1.73, 1.73);
-  double b = 0;
-  std::vector<std::uint32_t> order(train.labels().size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  for (int epoch = 0; epoch < 5; ++epoch) {
-    shuffle(order, random);
-    for (std::size_t first = 0; first < order.size(); first += 100) {
-      double gradient_w = 0;
-      double gradient_b = 0;
-      for (std::size_t i = first; i < first + 100; ++i) {
-        const double x = (*train.values())[order[i]];
-        const double y = 1 / (1 + std::exp(-(w * x + b)));
-        const double delta = 2 * (y - train.labels()[order[i]]) * y * (1 - y);
-        gradient_w += delta * x / 100;
-        gradient_b += delta / 100;
-      }
-      w -= 0.1 * gradient_w;
-      b -= 0.1 * gradient_b;
-    }
+  const double nan = std::nan("");
+  const std::vector<std::pair<GaussianOptions, std::string>> cases = {
+      {{}, ""},
+      {{.features = 0}, "--features is 0, but must be at least 1"},
+      {{.classes = 1}, "--classes is 1, but must be at least 2"},
+      {{.classes = 70000}, "--classes is 70000, but must be at most 65536"},
+      {{.samples = 0}, "--samples is 0, but must be at least 1"},
+      {{.spacing = nan}, "--spacing must be a finite number"},
+      {{.deviation = nan}, "--deviation must be a finite number of at least 0"},
+      {{.deviation = -1}, "--deviation must be a finite number of at least 0"},
+      {{.features = Index{1} << 62U},
+       "--samples 1000 of --features 4611686018427387904 are more than 8,589,934,592 numbers"}};
+  for (const auto& [options, sentence] : cases) {
+    EXPECT_EQ(sentence_of([&] { check(options); }), sentence);
   }
-  int correct = 0;
-  for (std::size_t i = 0; i < test.labels().size(); ++i) {
-    const bool answer = w * (*test.values())[i] + b >= 0;
-    correct += answer == (test.labels()[i] == 1) ? 1 : 0;
-  }
-  return correct / static_cast<double>(test.size());
-}
-
-TEST(Step, DefaultSizesAreEnoughForANeuronToFindIt) {
-  const Dataset train = make_step(step_sizes.train, 1, Purpose::training_data);
-  const Dataset test = make_step(step_sizes.test, 1, Purpose::test_data);
-  double worst = 1;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    worst = std::min(worst, accuracy_of_a_neuron(train, test, seed));
-  }
-  EXPECT_GE(worst, 0.97);
-  // And no more than it takes: with a tenth, some neurons are still on their way.
-  EXPECT_LT(accuracy_of_a_neuron(train.slice(0, 10000), test, 1), 0.99);
+  EXPECT_THROW(make_gaussian(cases[1].first, 5, 1, Purpose::test), UsageError);
 }
 
 }  // namespace

@@ -1,16 +1,21 @@
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "io/data_sets/hdf5_data.hpp"
 #include "io/hdf5.hpp"
-#include "tensor/error.hpp"
+#include "io/report.hpp"
+#include "unit/sentence_about.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace stagewise {
@@ -54,15 +59,7 @@ class Hdf5Data : public testing::Test {
   }
 
   static std::string complaint(const fs::path& path) {
-    try {
-      read_hdf5(path);
-    } catch (const Error& error) {
-      std::string said = error.what();
-      const std::size_t place = said.find(path.string());
-      if (place != std::string::npos) said.replace(place, path.string().size(), "FILE");
-      return said;
-    }
-    return "nothing was refused";
+    return sentence_about(path, [&] { read_hdf5(path); });
   }
 
   TemporaryFolder folder_;
@@ -159,6 +156,26 @@ TEST_F(Hdf5Data, ADamagedAddressIsRefused) {
   EXPECT_EQ(complaint(path_), "cannot read FILE: it has no data set /x");
 }
 
+TEST_F(Hdf5Data, NothingBehindTheEndIsRead) {
+  make([](const Handle& file) {
+    good_x(file);
+    good_y(file);
+  });
+  Bytes bytes = read_file(path_);
+  // The heap with the names: their size is 8 bytes behind its beginning, their address 24.
+  constexpr std::string_view signature = "HEAP";
+  const auto heap = std::search(bytes.begin(), bytes.end(), signature.begin(), signature.end());
+  ASSERT_NE(heap, bytes.end());
+  *(heap + 12) = 1;     // 4 GiB more
+  *(heap + 24) = 0x18;  // not right behind the heap, where the library would look twice
+  *(heap + 25) = 0;
+  write_file(path_, bytes);
+  const std::int64_t before = peak_memory_bytes();
+  EXPECT_EQ(complaint(path_), "cannot read FILE: it has no data set /x");
+  constexpr std::int64_t most = std::int64_t{1} << 30;  // AddressSanitizer takes some for itself
+  EXPECT_LT(peak_memory_bytes() - before, most);
+}
+
 TEST_F(Hdf5Data, MissingSetsAreNamed) {
   EXPECT_EQ(complaint([](const Handle&) {}), "cannot read FILE: it has no data set /x");
   EXPECT_EQ(complaint(good_x), "cannot read FILE: it has no data set /y");
@@ -170,27 +187,29 @@ TEST_F(Hdf5Data, MissingSetsAreNamed) {
 }
 
 TEST_F(Hdf5Data, MisshapenSetsAreNamed) {
-  const auto x = [&](const Dimensions& dimensions) {
-    return complaint([&](const Handle& file) {
-      good_y(file);
-      add(file, "x", H5T_IEEE_F32LE, dimensions, six);
-    });
-  };
-  const std::string expected = ", but must be [N, features] or [N, height, width, channels]";
-  EXPECT_EQ(x({2}), "cannot read FILE: /x has the shape [2]" + expected);
-  EXPECT_EQ(x({}), "cannot read FILE: /x has the shape []" + expected);
-  EXPECT_EQ(x({2, 1, 3}), "cannot read FILE: /x has the shape [2, 1, 3]" + expected);
-  EXPECT_EQ(x({2, 1, 1, 1, 3}), "cannot read FILE: /x has the shape [2, 1, 1, 1, 3]" + expected);
-  EXPECT_EQ(x({2, 0}), "cannot read FILE: /x has the shape [2, 0], which holds nothing");
-  EXPECT_EQ(x({0, 2}), "cannot read FILE: /x has the shape [0, 2], which holds nothing");
-  EXPECT_EQ(x({3, 2}), "cannot read FILE: /x holds 3 samples, but /y 2");
-  EXPECT_EQ(complaint([&](const Handle& file) {
+  const std::string images = ", but must be [N, features] or [N, height, width, channels]";
+  const std::string classes = ", but must be [N] (class numbers) or [N, classes] (one-hot)";
+  const std::vector<std::pair<Dimensions, std::string>> cases = {
+      {{2}, "has the shape [2]" + images},
+      {{}, "has the shape []" + images},
+      {{2, 1, 3}, "has the shape [2, 1, 3]" + images},
+      {{2, 1, 1, 1, 3}, "has the shape [2, 1, 1, 1, 3]" + images},
+      {{2, 0}, "has the shape [2, 0], which holds nothing"},
+      {{0, 2}, "has the shape [0, 2], which holds nothing"},
+      {{3, 2}, "holds 3 samples, but /y 2"}};
+  for (const auto& [dimensions, sentence] : cases) {
+    EXPECT_EQ(complaint([&](const Handle& file) {
+                good_y(file);
+                add(file, "x", H5T_IEEE_F32LE, dimensions, six);
+              }),
+              "cannot read FILE: /x " + sentence);
+  }
+  EXPECT_EQ(complaint([](const Handle& file) {
               good_x(file);
               add(file, "y", H5T_IEEE_F32LE, {2, 2, 1}, {0, 1, 1, 0});
             }),
-            "cannot read FILE: /y has the shape [2, 2, 1], but must be [N] (class numbers) or [N, "
-            "classes] (one-hot)");
-  EXPECT_EQ(complaint([&](const Handle& file) {
+            "cannot read FILE: /y has the shape [2, 2, 1]" + classes);
+  EXPECT_EQ(complaint([](const Handle& file) {
               good_x(file);
               const Handle space(H5Screate(H5S_NULL), H5Sclose);
               const Handle y(H5Dcreate2(file.id(), "y", H5T_IEEE_F32LE, space.id(), H5P_DEFAULT,
@@ -253,44 +272,37 @@ TEST_F(Hdf5Data, ValuesElsewhereAreRefused) {
 }
 
 TEST_F(Hdf5Data, WrongValuesAreNamedWithTheirPlace) {
-  const auto x = [&](double value) {
-    return complaint([&](const Handle& file) {
-      add(file, "x", H5T_IEEE_F32LE, {2, 3}, {0, 0, 0, 0, 0, value});
-      good_y(file);
-    });
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::string not_finite = "value 2 of sample 1 (counted from 0) in /x is not finite";
+  const std::string no_number = "entry 1 (counted from 0) of /y is no class number: 0, 1, 2, ...";
+  const std::string no_one_hot = "row 1 (counted from 0) of /y is not one-hot: a single 1, else 0";
+  struct Wrong {
+    Values x;
+    Dimensions shape;
+    Values y;
+    std::string sentence;
   };
-  EXPECT_EQ(x(std::numeric_limits<double>::quiet_NaN()),
-            "cannot read FILE: value 2 of sample 1 (counted from 0) in /x is not finite");
-  EXPECT_EQ(x(std::numeric_limits<double>::infinity()),
-            "cannot read FILE: value 2 of sample 1 (counted from 0) in /x is not finite");
-  const auto numbers = [&](double value) {
-    return complaint([&](const Handle& file) {
-      good_x(file);
-      add(file, "y", H5T_IEEE_F64LE, {2}, {0, value});
-    });
-  };
-  const std::string no_number =
-      "cannot read FILE: entry 1 (counted from 0) of /y is no class number: 0, 1, 2, ...";
-  for (const double wrong : {-1.0, 0.5, std::numeric_limits<double>::quiet_NaN(),
-                             std::numeric_limits<double>::infinity()}) {
-    EXPECT_EQ(numbers(wrong), no_number) << wrong;
-  }
-  EXPECT_EQ(numbers(1e9),
-            "cannot read FILE: /y would mean 1,000,000,001 classes, but at most 65,536 are used");
-  const auto one_hot = [&](const Values& row) {
-    return complaint([&](const Handle& file) {
-      good_x(file);
-      Values both = {1, 0, 0};
-      both.insert(both.end(), row.begin(), row.end());
-      add(file, "y", H5T_IEEE_F64LE, {2, 3}, both);
-    });
-  };
-  const std::string no_one_hot =
-      "cannot read FILE: row 1 (counted from 0) of /y is not one-hot: a single 1, else 0";
-  for (const Values& row :
-       {Values{0, 0, 0}, Values{1, 1, 0}, Values{0, 2, 0}, Values{0.5, 0.5, 0},
-        Values{1, 0, std::numeric_limits<double>::quiet_NaN()}, Values{1, 1, -1}}) {
-    EXPECT_EQ(one_hot(row), no_one_hot);
+  const std::vector<Wrong> cases = {
+      {{0, 0, 0, 0, 0, nan}, {2}, {1, 0}, not_finite},
+      {{0, 0, 0, 0, 0, infinity}, {2}, {1, 0}, not_finite},
+      {six, {2}, {0, -1}, no_number},
+      {six, {2}, {0, 0.5}, no_number},
+      {six, {2}, {0, nan}, no_number},
+      {six, {2}, {0, infinity}, no_number},
+      {six, {2}, {0, 1e9}, "/y would mean 1,000,000,001 classes, but at most 65,536 are used"},
+      {six, {2, 3}, {1, 0, 0, 0, 0, 0}, no_one_hot},
+      {six, {2, 3}, {1, 0, 0, 1, 1, 0}, no_one_hot},
+      {six, {2, 3}, {1, 0, 0, 0, 2, 0}, no_one_hot},
+      {six, {2, 3}, {1, 0, 0, 0.5, 0.5, 0}, no_one_hot},
+      {six, {2, 3}, {1, 0, 0, 1, 0, nan}, no_one_hot},
+      {six, {2, 3}, {1, 0, 0, 1, 1, -1}, no_one_hot}};
+  for (const auto& [x, shape, y, sentence] : cases) {
+    EXPECT_EQ(complaint([&](const Handle& file) {
+                add(file, "x", H5T_IEEE_F32LE, {2, 3}, x);
+                add(file, "y", H5T_IEEE_F64LE, shape, y);
+              }),
+              "cannot read FILE: " + sentence);
   }
 }
 

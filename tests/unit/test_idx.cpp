@@ -1,20 +1,18 @@
-#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
-#include <ostream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "data/generators.hpp"
 #include "io/data_sets/idx.hpp"
-#include "tensor/error.hpp"
+#include "support.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace stagewise {
@@ -82,20 +80,8 @@ void expect_good(const Dataset& set) {
 }
 
 /// What read_idx() says about a pair of files; empty if it reads them.
-std::string complaint(const fs::path& images, const fs::path& labels, int classes = 10) {
-  try {
-    read_idx(images, labels, classes);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-TEST(Idx, ReadsPlainFiles) {
-  const TemporaryFolder folder;
-  write_file(folder / "images", good_images());
-  write_file(folder / "labels", good_labels());
-  expect_good(read_idx(folder / "images", folder / "labels", 10));
+std::string complaint(const fs::path& images, const fs::path& labels) {
+  return sentence_of([&] { read_idx(images, labels, 10); });
 }
 
 TEST(Idx, ReadsCompressedFilesWhateverTheirName) {
@@ -157,157 +143,95 @@ struct BadPair {
   std::vector<std::string> sentence;  ///< what else it must say
 };
 
-/// The name by which GoogleTest finds how to print a parameter.
-void PrintTo(const BadPair& pair, std::ostream* out) {  // NOLINT(readability-identifier-naming)
-
-  *out << pair.name;
+/// Of two files, the one with images is wrong.
+BadPair bad_images(const char* name, Bytes images, std::vector<std::string> sentence) {
+  return {name, std::move(images), good_labels(), "images", std::move(sentence)};
 }
 
-class BadIdx : public testing::TestWithParam<BadPair> {};
-
-TEST_P(BadIdx, IsRefusedInASentence) {
-  const TemporaryFolder folder;
-  const fs::path images = folder / "images";
-  const fs::path labels = folder / "labels";
-  write_file(images, GetParam().images);
-  write_file(labels, GetParam().labels);
-  const std::string said = complaint(images, labels);
-  EXPECT_NE(said.find((folder / GetParam().culprit).string()), std::string::npos) << said;
-  for (const std::string& part : GetParam().sentence) {
-    EXPECT_NE(said.find(part), std::string::npos) << "not \"" << part << "\" but: " << said;
-  }
-  EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+/// The one with labels is.
+BadPair bad_labels(const char* name, Bytes labels, std::vector<std::string> sentence) {
+  return {name, good_images(), std::move(labels), "labels", std::move(sentence)};
 }
 
 constexpr std::uint32_t most = 0xffffffff;
 
 const std::vector<BadPair> bad_pairs = {
-    {"EmptyImages", {}, good_labels(), "images", {"the file is empty"}},
-    {"EmptyLabels", good_images(), {}, "labels", {"the file is empty"}},
-    {"OneByte", {0}, good_labels(), "images", {"ends within its IDX header"}},
-    {"HalfHeader", cut(numbers({0x803, 3, 2, 4}), 3), good_labels(), "images", {"ends within"}},
-    {"HalfLabelsHeader", good_images(), numbers({0x801}), "labels", {"ends within"}},
-    {"HeaderOnly",
-     numbers({0x803, 3, 2, 4}),
-     good_labels(),
-     "images",
-     {"cut short", "3 images of 2 x 4 pixels", "only 0 bytes"}},
-    {"ImagesCutShort", cut(good_images(), 1), good_labels(), "images", {"cut short", "23 bytes"}},
-    {"ImagesTooLong",
-     good_images() + Bytes{0},
-     good_labels(),
-     "images",
-     {"longer than its header says", "3 images of 2 x 4 pixels"}},
-    {"LabelsCutShort",
-     good_images(),
-     cut(good_labels(), 2),
-     "labels",
-     {"cut short", "3 labels", "only 1 byte follows"}},
-    {"LabelsTooLong", good_images(), good_labels() + Bytes{1}, "labels", {"longer", "3 labels"}},
-    {"LabelsAsImages",
-     good_labels(),
-     good_labels(),
-     "images",
-     {"not an IDX file of images but one of labels", "0x00000801", "0x00000803"}},
-    {"ImagesAsLabels",
-     good_images(),
-     good_images(),
-     "labels",
-     {"not an IDX file of labels but one of images", "0x00000803", "0x00000801"}},
-    {"NoIdx",
-     Bytes{'P', '5', '\n', '2', ' ', '2'},
-     good_labels(),
-     "images",
-     {"not an IDX file of images:", "0x50350a32", "0x00000803"}},
-    {"LittleEndian", numbers({0x03080000}), good_labels(), "images", {"0x03080000"}},
-    {"FewerLabels",
-     good_images(),
-     numbers({0x801, 2}) + Bytes{7, 0},
-     "labels",
-     {"3 images", "2 labels"}},
+    bad_images("EmptyImages", {}, {"the file is empty"}),
+    bad_labels("EmptyLabels", {}, {"the file is empty"}),
+    bad_images("OneByte", {0}, {"ends within its IDX header"}),
+    bad_images("HalfHeader", cut(numbers({0x803, 3, 2, 4}), 3), {"ends within"}),
+    bad_labels("HalfLabelsHeader", numbers({0x801}), {"ends within"}),
+    bad_images("HeaderOnly", numbers({0x803, 3, 2, 4}),
+               {"cut short", "3 images of 2 x 4 pixels", "only 0 bytes"}),
+    bad_images("ImagesCutShort", cut(good_images(), 1), {"cut short", "23 bytes"}),
+    bad_images("ImagesTooLong", good_images() + Bytes{0},
+               {"longer than its header says", "3 images of 2 x 4 pixels"}),
+    bad_labels("LabelsCutShort", cut(good_labels(), 2),
+               {"cut short", "3 labels", "only 1 byte follows"}),
+    bad_labels("LabelsTooLong", good_labels() + Bytes{1}, {"longer", "3 labels"}),
+    bad_images("LabelsAsImages", good_labels(),
+               {"not an IDX file of images but one of labels", "0x00000801", "0x00000803"}),
+    bad_labels("ImagesAsLabels", good_images(),
+               {"not an IDX file of labels but one of images", "0x00000803", "0x00000801"}),
+    bad_images("NoIdx", Bytes{'P', '5', '\n', '2', ' ', '2'},
+               {"not an IDX file of images:", "0x50350a32", "0x00000803"}),
+    bad_images("LittleEndian", numbers({0x03080000}), {"0x03080000"}),
+    bad_labels("FewerLabels", numbers({0x801, 2}) + Bytes{7, 0}, {"3 images", "2 labels"}),
     {"MoreLabels",
      good_images(),
      numbers({0x801, 4}) + Bytes{7, 0, 9, 9},
      "images",
      {"3 images", "4 labels"}},
-    {"LabelOutsideTheClasses",
-     good_images(),
-     numbers({0x801, 3}) + Bytes{7, 10, 11},
-     "labels",
-     {"label 1 ", "is 10", "0 to 9"}},
+    bad_labels("LabelOutsideTheClasses", numbers({0x801, 3}) + Bytes{7, 10, 11},
+               {"label 1 ", "is 10", "0 to 9"}),
     {"NoImages", numbers({0x803, 0, 2, 4}), numbers({0x801, 0}), "images", {"0 images of 2 x 4"}},
-    {"NoHeight", numbers({0x803, 3, 0, 4}), good_labels(), "images", {"3 images of 0 x 4"}},
-    {"NoWidth", numbers({0x803, 3, 2, 0}), good_labels(), "images", {"3 images of 2 x 0"}},
-    {"FourBillionImages",
-     numbers({0x803, most, 28, 28}) + Bytes(84),
-     good_labels(),
-     "images",
-     {"4,294,967,295 images of 28 x 28", "only 84 bytes"}},
+    bad_images("NoHeight", numbers({0x803, 3, 0, 4}), {"3 images of 0 x 4"}),
+    bad_images("NoWidth", numbers({0x803, 3, 2, 0}), {"3 images of 2 x 0"}),
+    bad_images("FourBillionImages", numbers({0x803, most, 28, 28}) + Bytes(84),
+               {"4,294,967,295 images of 28 x 28", "only 84 bytes"}),
     // 2^96 bytes: the product of the dimensions fits nowhere.
-    {"ProductOverflows",
-     numbers({0x803, most, most, most}) + Bytes(84),
-     good_labels(),
-     "images",
-     {"4,294,967,295 images of 4294967295 x 4294967295", "only 84 bytes"}},
+    bad_images("ProductOverflows", numbers({0x803, most, most, most}) + Bytes(84),
+               {"4,294,967,295 images of 4294967295 x 4294967295", "only 84 bytes"}),
     // 2^64 bytes: a product that wraps around would be 0, and the body would seem complete.
-    {"ProductWrapsToZero",
-     numbers({0x803, 1U << 31, 1U << 31, 4}),
-     good_labels(),
-     "images",
-     {"2,147,483,648 images of 2147483648 x 4", "only 0 bytes"}},
-    {"FourBillionLabels",
-     good_images(),
-     numbers({0x801, most}) + Bytes(9),
-     "labels",
-     {"4,294,967,295 labels", "only 9 bytes"}},
-    {"GzipCutInItsTrailer",
-     cut(gzip(good_images()), 4),
-     good_labels(),
-     "images",
-     {"gzip-compressed data are cut short"}},
-    {"GzipCutInItsData",
-     cut(gzip(good_images()), 20),
-     good_labels(),
-     "images",
-     {"gzip-compressed data are cut short"}},
-    {"GzipHeaderOnly", {0x1f, 0x8b}, good_labels(), "images", {"cut short"}},
-    {"GzipWrongChecksum",
-     with_byte(gzip(good_images()), gzip(good_images()).size() - 7, 0x10),
-     good_labels(),
-     "images",
-     {"gzip-compressed data are damaged", "incorrect data check"}},
-    {"GzipWrongLength",
-     with_byte(gzip(good_images()), gzip(good_images()).size() - 2, 0x10),
-     good_labels(),
-     "images",
-     {"gzip-compressed data are damaged", "incorrect length check"}},
-    {"GzipWrongMethod",
-     with_byte(gzip(good_images()), 2, 1),
-     good_labels(),
-     "images",
-     {"gzip-compressed data are damaged"}},
-    {"GzipThenGarbage",
-     gzip(good_images()) + Bytes{'x'},
-     good_labels(),
-     "images",
-     {"followed by something else"}},
-    {"GzipThenHalfAGzip",
-     gzip(good_images()) + Bytes{0x1f},
-     good_labels(),
-     "images",
-     {"cut short"}},
-    {"GzipThenFalseGzip",
-     gzip(good_images()) + Bytes{0x1f, 0x8c, 1},
-     good_labels(),
-     "images",
-     {"damaged"}},
-    {"GzipOfNothing", gzip({}), good_labels(), "images", {"ends within its IDX header"}},
-    {"GzipTooLong", gzip(good_images() + Bytes{0}), good_labels(), "images", {"longer"}},
-    {"GzipOfTooFewLabels", good_images(), gzip(cut(good_labels(), 1)), "labels", {"cut short"}},
+    bad_images("ProductWrapsToZero", numbers({0x803, 1U << 31, 1U << 31, 4}),
+               {"2,147,483,648 images of 2147483648 x 4", "only 0 bytes"}),
+    bad_labels("FourBillionLabels", numbers({0x801, most}) + Bytes(9),
+               {"4,294,967,295 labels", "only 9 bytes"}),
+    bad_images("GzipCutInItsTrailer", cut(gzip(good_images()), 4),
+               {"gzip-compressed data are cut short"}),
+    bad_images("GzipCutInItsData", cut(gzip(good_images()), 20),
+               {"gzip-compressed data are cut short"}),
+    bad_images("GzipHeaderOnly", {0x1f, 0x8b}, {"cut short"}),
+    bad_images("GzipWrongChecksum",
+               with_byte(gzip(good_images()), gzip(good_images()).size() - 7, 0x10),
+               {"gzip-compressed data are damaged", "incorrect data check"}),
+    bad_images("GzipWrongLength",
+               with_byte(gzip(good_images()), gzip(good_images()).size() - 2, 0x10),
+               {"gzip-compressed data are damaged", "incorrect length check"}),
+    bad_images("GzipWrongMethod", with_byte(gzip(good_images()), 2, 1),
+               {"gzip-compressed data are damaged"}),
+    bad_images("GzipThenGarbage", gzip(good_images()) + Bytes{'x'}, {"followed by something else"}),
+    bad_images("GzipThenHalfAGzip", gzip(good_images()) + Bytes{0x1f}, {"cut short"}),
+    bad_images("GzipThenFalseGzip", gzip(good_images()) + Bytes{0x1f, 0x8c, 1}, {"damaged"}),
+    bad_images("GzipOfNothing", gzip({}), {"ends within its IDX header"}),
+    bad_images("GzipTooLong", gzip(good_images() + Bytes{0}), {"longer"}),
+    bad_labels("GzipOfTooFewLabels", gzip(cut(good_labels(), 1)), {"cut short"}),
 };
 
-INSTANTIATE_TEST_SUITE_P(Idx, BadIdx, testing::ValuesIn(bad_pairs),
-                         [](const auto& param) { return std::string(param.param.name); });
+TEST(Idx, WhatIsWrongIsRefusedInASentence) {
+  const TemporaryFolder folder;
+  const fs::path images = folder / "images";
+  const fs::path labels = folder / "labels";
+  for (const BadPair& pair : bad_pairs) {
+    SCOPED_TRACE(pair.name);
+    write_file(images, pair.images);
+    write_file(labels, pair.labels);
+    const std::string said = complaint(images, labels);
+    expect_contains(said, (folder / pair.culprit).string());
+    for (const std::string& part : pair.sentence) expect_contains(said, part);
+    EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+  }
+}
 
 TEST(Idx, MissingFilesAndFoldersAreNamed) {
   const TemporaryFolder folder;
@@ -322,15 +246,6 @@ TEST(Idx, MissingFilesAndFoldersAreNamed) {
             "cannot read " + folder.path().string() + ": it is a folder, not a file");
 }
 
-TEST(Idx, UnreadableFilesAreNamed) {
-  if (geteuid() == 0) GTEST_SKIP() << "root may read every file";
-  const TemporaryFolder folder;
-  write_file(folder / "images", good_images());
-  fs::permissions(folder / "images", fs::perms::none);
-  EXPECT_EQ(complaint(folder / "images", folder / "labels"),
-            "cannot read " + (folder / "images").string() + ": Permission denied");
-}
-
 TEST(Idx, AnEndlessFileIsRefused) {
   if (!fs::exists("/dev/zero")) GTEST_SKIP() << "there is no /dev/zero";
   const TemporaryFolder folder;
@@ -340,50 +255,7 @@ TEST(Idx, AnEndlessFileIsRefused) {
 
 /// What write_idx() says; empty if it writes.
 std::string write_complaint(const Dataset& set, const fs::path& images, const fs::path& labels) {
-  try {
-    write_idx(set, images, labels);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-/// While it lives, no file of this process grows beyond `bytes`: what a full disk does to a writer.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
-
-TEST(Idx, AFullDiskIsReportedAndLeavesTheOldFiles) {
-  const TemporaryFolder folder;
-  write_idx(make_digits(2, 1, Purpose::test), folder / "images", folder / "labels");
-  const Bytes images = read_file(folder / "images");
-  const Bytes labels = read_file(folder / "labels");
-  std::string said;
-  {
-    const FullDisk disk(1000);
-    said =
-        write_complaint(make_digits(100, 1, Purpose::test), folder / "images", folder / "labels");
-  }
-  EXPECT_EQ(said,
-            "the images " + (folder / "images").string() + " cannot be written: File too large");
-  EXPECT_EQ(read_file(folder / "images"), images);
-  EXPECT_EQ(read_file(folder / "labels"), labels);
-  EXPECT_EQ(folder.entries(), 2);
+  return sentence_of([&] { write_idx(set, images, labels); });
 }
 
 TEST(Idx, FoldersThatCannotBeWrittenToAreNamed) {
@@ -399,26 +271,15 @@ TEST(Idx, FoldersThatCannotBeWrittenToAreNamed) {
             "the images " + folder.path().string() + " cannot be written: it is a folder");
 }
 
-TEST(Idx, FoldersWithoutWritePermissionAreNamed) {
-  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
-  const TemporaryFolder folder;
-  const Dataset digits = make_digits(2, 1, Purpose::test);
-  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
-  EXPECT_EQ(write_complaint(digits, folder / "images", folder / "labels"),
-            "the images " + (folder / "images").string() + " cannot be written: Permission denied");
-  fs::permissions(folder.path(), fs::perms::owner_all);
-}
-
 TEST(Idx, OnlyGreyImagesCanBeWritten) {
   const TemporaryFolder folder;
   const fs::path images = folder / "images";
   const fs::path labels = folder / "labels";
-  EXPECT_NE(write_complaint(make_step(3, 1, Purpose::test), images, labels).find("[1]"),
-            std::string::npos);
+  expect_contains(write_complaint(make_step(3, 1, Purpose::test), images, labels), "[1]");
   const Dataset colour({1, 1, 3}, 2, Bytes{1, 2, 3}, {0});
-  EXPECT_NE(write_complaint(colour, images, labels).find("[1, 1, 3]"), std::string::npos);
+  expect_contains(write_complaint(colour, images, labels), "[1, 1, 3]");
   const Dataset many({1, 1, 1}, 300, Bytes{1}, {299});
-  EXPECT_NE(write_complaint(many, images, labels).find("300 classes"), std::string::npos);
+  expect_contains(write_complaint(many, images, labels), "300 classes");
   EXPECT_EQ(folder.entries(), 0);
 }
 
@@ -426,12 +287,7 @@ TEST(Idx, LabelsFileHasTheNameThatBelongsToTheImagesFile) {
   EXPECT_EQ(idx_labels_path("a/train-images-idx3-ubyte.gz"), "a/train-labels-idx1-ubyte.gz");
   EXPECT_EQ(idx_labels_path("/images/idx3/my-images"), "/images/idx3/my-labels");
   EXPECT_EQ(idx_labels_path("images"), "labels");
-  try {
-    idx_labels_path("images/digits.idx3");
-    FAIL() << "a name without \"images\" was accepted";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("images/digits.idx3"), std::string::npos);
-  }
+  expect_contains(sentence_of([] { idx_labels_path("images/digits.idx3"); }), "images/digits.idx3");
 }
 
 }  // namespace

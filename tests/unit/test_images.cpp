@@ -1,15 +1,16 @@
 // Pictures: reading them, and making samples of them.
 
 #include <cmath>
-#include <functional>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "io/images/fit_image.hpp"
 #include "io/images/image.hpp"
-#include "tensor/error.hpp"
+#include "unit/sentence_about.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace stagewise {
@@ -23,19 +24,6 @@ Image read(const Bytes& bytes, Index channels = 1) {
   const TemporaryFolder folder;
   write_file(folder / "image", bytes);
   return read_image(folder / "image", channels);
-}
-
-std::string complaint(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
-
-std::string complaint(const std::string& pnm) {
-  return complaint([&] { read_pnm(bytes_of(pnm)); });
 }
 
 // ------------------------------------------------------------------------------------ PGM and PPM
@@ -65,30 +53,29 @@ TEST(Pnm, ReadsAllForms) {
 }
 
 TEST(Pnm, RefusesWhatIsWrong) {
-  EXPECT_EQ(complaint("hello"), "it is neither a PNG nor a PGM or PPM image");
-  EXPECT_EQ(complaint("P4 1 1 "), "it is neither a PNG nor a PGM or PPM image");
-  EXPECT_EQ(complaint("P5"), "it is neither a PNG nor a PGM or PPM image");
-  EXPECT_EQ(complaint("P5 "), "it is cut short: its width is missing");
-  EXPECT_EQ(complaint("P5 3"), "it is cut short: its height is missing");
-  EXPECT_EQ(complaint("P5 3 -2 255 "), "its height is '-2', not a number from 1 to 1048576");
-  EXPECT_EQ(complaint("P5 0 2 255 "), "its width is '0', not a number from 1 to 1048576");
-  EXPECT_EQ(complaint("P5 1 1 65536 "),
-            "its value of white is '65536', not a number from 1 to 65535");
-  EXPECT_EQ(complaint("P5 1000000 1000000 255 x"), "its 1000000 x 1000000 pixels are too many");
-  EXPECT_EQ(complaint("P5 2 2 255 abc"), "it is cut short: some of its pixels are missing");
-  EXPECT_EQ(complaint("P2 2 1 255 1"), "it is cut short: its pixel is missing");
-  EXPECT_EQ(complaint("P2 1 1 15 16"), "its pixel is '16', not a number from 0 to 15");
-  EXPECT_EQ(complaint("P5 1 1 15 z"), "one of its pixels is brighter than its white");
-}
-
-TEST(Image, NamesTheFile) {
+  const std::string no_image = "it is neither a PNG nor a PGM or PPM image";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"hello", no_image},
+      {"P4 1 1 ", no_image},
+      {"P5", no_image},
+      {"P5 ", "it is cut short: its width is missing"},
+      {"P5 3", "it is cut short: its height is missing"},
+      {"P5 3 -2 255 ", "its height is '-2', not a number from 1 to 1048576"},
+      {"P5 0 2 255 ", "its width is '0', not a number from 1 to 1048576"},
+      {"P5 1 1 65536 ", "its value of white is '65536', not a number from 1 to 65535"},
+      {"P5 1000000 1000000 255 x", "its 1000000 x 1000000 pixels are too many"},
+      {"P5 2 2 255 abc", "it is cut short: some of its pixels are missing"},
+      {"P2 2 1 255 1", "it is cut short: its pixel is missing"},
+      {"P2 1 1 15 16", "its pixel is '16', not a number from 0 to 15"},
+      {"P5 1 1 15 z", "one of its pixels is brighter than its white"}};
   const TemporaryFolder folder;
-  const std::string path = (folder / "x").string();
-  write_file(folder / "x", bytes_of("hello"));
-  EXPECT_EQ(complaint([&] { read_image(path, 1); }),
-            "cannot read the image " + path + ": it is neither a PNG nor a PGM or PPM image");
-  EXPECT_EQ(complaint([&] { read_image(path + "y", 1); }),
-            "cannot read " + path + "y: there is no such file");
+  const std::filesystem::path path = folder / "x";
+  const auto complaint = [&] { return sentence_about(path, [&] { read_image(path, 1); }); };
+  EXPECT_EQ(complaint(), "cannot read FILE: there is no such file");
+  for (const auto& [text, sentence] : cases) {
+    write_file(path, bytes_of(text));
+    EXPECT_EQ(complaint(), "cannot read the image FILE: " + sentence);
+  }
 }
 
 // -------------------------------------------------------------------------------------------- PNG
@@ -105,7 +92,7 @@ const Bytes rgba = {0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 
 class Png : public testing::Test {
  protected:
   void SetUp() override {
-    const std::string said = complaint([] { read_png(rgba, 3); });
+    const std::string said = sentence_of([] { read_png(rgba, 3); });
     if (said.find("no libpng") != std::string::npos) GTEST_SKIP() << said;
   }
 };
@@ -128,12 +115,12 @@ TEST_F(Png, ReadsColoursAndPutsThemOnWhite) {
 TEST_F(Png, RefusesDamage) {
   for (std::size_t size = 4; size + 12 < rgba.size(); ++size) {  // the last chunk holds nothing
     const Bytes cut(rgba.begin(), rgba.begin() + static_cast<std::ptrdiff_t>(size));
-    const std::string said = complaint([&] { read(cut); });
+    const std::string said = sentence_of([&] { read(cut); });
     EXPECT_NE(said.find(": it is no whole PNG image: "), std::string::npos) << size << said;
   }
   Bytes huge = rgba;
   huge[16] = 0x40;  // the width's first byte
-  EXPECT_NE(complaint([&] { read(huge); }), "nothing was refused");
+  EXPECT_NE(sentence_of([&] { read(huge); }), "");
 }
 
 // ----------------------------------------------------------------------------------------- fitting
@@ -247,7 +234,7 @@ Image sheet(Index height, Index width, const std::vector<std::uint8_t>& colour) 
 
 TEST(FitImage, RefusesAnEmptySheetOfAnySize) {
   const auto refusal = [](const Image& image, const Shape& sample) {
-    return complaint([&] { fit_image(image, sample, Background::automatic, 10); });
+    return sentence_of([&] { fit_image(image, sample, Background::automatic, 10); });
   };
   const std::string empty = "nothing is drawn on it: all its pixels are the same";
   for (const Index size : {1, 28, 32, 50}) {
@@ -256,17 +243,17 @@ TEST(FitImage, RefusesAnEmptySheetOfAnySize) {
     }
     EXPECT_EQ(refusal(sheet(size, size, {10, 200, 30}), {32, 32, 3}), empty) << size;
   }
-  EXPECT_EQ(refusal(bar(28, 28, 3, 4), digit), "nothing was refused");
+  EXPECT_EQ(refusal(bar(28, 28, 3, 4), digit), "");
 }
 
 TEST(FitImage, RefusesWhatVanishes) {
   Image line = sheet(2, 30'000, {0});  // a thousandth of its length is seen, too thin to be
   std::fill(line.pixels.begin(), line.pixels.begin() + line.width, std::uint8_t{200});
-  EXPECT_EQ(complaint([&] { fit_image(line, digit, Background::dark, 10); }),
+  EXPECT_EQ(sentence_of([&] { fit_image(line, digit, Background::dark, 10); }),
             "nothing of it is left at 28x28: all pixels are the same");
   Image side = sheet(8, 80, {10, 200, 30});
   side.pixels[0] = 255;  // what protrudes is cut off
-  EXPECT_EQ(complaint([&] {
+  EXPECT_EQ(sentence_of([&] {
               fit_image(side, {8, 8, 3}, Background::automatic, 10);
             }),
             "nothing of it is left at 8x8: all pixels are the same");

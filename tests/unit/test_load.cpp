@@ -18,7 +18,7 @@
 #include "io/data_sets/csv.hpp"
 #include "io/data_sets/idx.hpp"
 #include "io/data_sets/load.hpp"
-#include "tensor/error.hpp"
+#include "support.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace stagewise {
@@ -72,6 +72,10 @@ void write_mnist_like(const fs::path& folder) {
   write_idx(make_digits(20, 3, Purpose::test_data), folder / "t10k-images-idx3-ubyte",
             folder / "t10k-labels-idx1-ubyte");
 }
+
+struct MnistFolder : TemporaryFolder {
+  MnistFolder() { write_mnist_like(path() / "mnist"); }
+};
 
 /// The sentence of the error, which must be a UsageError if `Exception` is: that decides the exit
 /// code.
@@ -145,55 +149,42 @@ TEST(Load, LimitsTakeTheFirstSamplesAndValidationTheLastOfThese) {
   EXPECT_EQ(load_for_evaluation(options).size(), 7);
 }
 
-TEST(Load, LimitsTakeTheFirstSamplesOfFilesToo) {
-  const TemporaryFolder folder;
-  write_mnist_like(folder / "mnist");
-  DatasetOptions options = named("mnist");
-  options.data_dir = folder.path().string();
-  options.train_limit = 30;
-  options.test_limit = 20;
-  options.validation = 29;
-  const Split split = load_for_training(options);
-  const Dataset train = make_digits(30, 3, Purpose::training_data);
-  expect_equal(split.train, train.slice(0, 1));
-  expect_equal(split.validation, train.slice(1, 29));
-  expect_equal(split.test, make_digits(20, 3, Purpose::test_data));
-}
-
 TEST(Load, LimitsThatCannotBeMetNameTheirOption) {
-  const auto with = [](std::optional<Index> train, std::optional<Index> test, Index validation) {
-    DatasetOptions options;
-    options.train_limit = train;
-    options.test_limit = test;
-    options.validation = validation;
-    return usage_error(options);
+  struct Limits {
+    std::optional<Index> train;
+    std::optional<Index> test;
+    Index validation;
+    std::string sentence;
   };
-  EXPECT_EQ(with(10001, {}, 0),
-            "--train-limit 10001 asks for more than the 10,000 training samples of digits");
-  EXPECT_EQ(with({}, 2001, 0),
-            "--test-limit 2001 asks for more than the 2,000 test samples of digits");
-  EXPECT_EQ(with(0, {}, 0), "--train-limit is 0, but must be at least 1");
-  EXPECT_EQ(with(-5, {}, 0), "--train-limit is -5, but must be at least 1");
-  EXPECT_EQ(with({}, 0, 0), "--test-limit is 0, but must be at least 1");
-  EXPECT_EQ(with({}, {}, -1), "--validation is -1, but must not be negative");
-  EXPECT_EQ(with(50, 1, 50),
-            "--validation 50 leaves nothing to train on: there are 50 training samples");
-  EXPECT_EQ(with(50, 1, std::numeric_limits<Index>::max()),
-            "--validation 9223372036854775807 leaves nothing to train on: there are 50 training "
-            "samples");
-  DatasetOptions options;
-  options.test_limit = 2001;
-  EXPECT_EQ(sentence<UsageError>([&] { load_for_evaluation(options); }),
-            "--test-limit 2001 asks for more than the 2,000 test samples of digits");
+  const std::vector<Limits> cases = {
+      {10001,
+       {},
+       0,
+       "--train-limit 10001 asks for more than the 10,000 training samples of digits"},
+      {{}, 2001, 0, "--test-limit 2001 asks for more than the 2,000 test samples of digits"},
+      {0, {}, 0, "--train-limit is 0, but must be at least 1"},
+      {-5, {}, 0, "--train-limit is -5, but must be at least 1"},
+      {{}, 0, 0, "--test-limit is 0, but must be at least 1"},
+      {{}, {}, -1, "--validation is -1, but must not be negative"},
+      {50, 1, 50, "--validation 50 leaves nothing to train on: there are 50 training samples"},
+      {50, 1, std::numeric_limits<Index>::max(),
+       "--validation 9223372036854775807 leaves nothing to train on: there are 50 training "
+       "samples"}};
+  for (const auto& [train, test, validation, sentence] : cases) {
+    EXPECT_EQ(usage_error({.train_limit = train, .test_limit = test, .validation = validation}),
+              sentence);
+  }
+  EXPECT_EQ(sentence<UsageError>([] { load_for_evaluation({.test_limit = 2001}); }),
+            cases[1].sentence);
 }
 
 TEST(Load, UnknownNamesAreAnsweredWithTheKnownOnes) {
   const std::string said = usage_error(named("minst"));
-  EXPECT_NE(said.find("--dataset minst"), std::string::npos) << said;
+  expect_contains(said, "--dataset minst");
   for (const std::string& name : dataset_names()) {
-    EXPECT_NE(said.find(name), std::string::npos) << said;
+    expect_contains(said, name);
   }
-  EXPECT_NE(said.find("--format (idx, csv, cifar10, hdf5)"), std::string::npos) << said;
+  expect_contains(said, "--format (idx, csv, cifar10, hdf5)");
   sentence<UsageError>([] { load_for_evaluation(named("")); });
 }
 
@@ -201,14 +192,8 @@ TEST(Load, UnknownFormatsAreAnsweredWithTheKnownOnes) {
   DatasetOptions options = named("some/file");
   options.format = "parquet";
   const std::string said = usage_error(options);
-  EXPECT_NE(said.find("--format parquet"), std::string::npos) << said;
-  EXPECT_NE(said.find("idx"), std::string::npos) << said;
-}
-
-TEST(Load, NamesAreThoseOfTheHelpTexts) {
-  EXPECT_EQ(dataset_names(), (std::vector<std::string>{"digits", "gaussian", "step", "mnist",
-                                                       "fashion-mnist", "cifar10", "wholesale"}));
-  EXPECT_EQ(format_names(), (std::vector<std::string>{"idx", "csv", "cifar10", "hdf5"}));
+  expect_contains(said, "--format parquet");
+  expect_contains(said, "idx");
 }
 
 TEST(Load, DataFolderIsTheOptionElseTheVariableElseDatasets) {
@@ -220,13 +205,11 @@ TEST(Load, DataFolderIsTheOptionElseTheVariableElseDatasets) {
   EXPECT_EQ(load_for_training(options).train.size(), 50);
   options.data_dir = second.path().string();
   const std::string said = sentence<Error>([&] { load_for_training(options); });
-  EXPECT_NE(said.find((second / "fashion-mnist").string()), std::string::npos) << said;
+  expect_contains(said, (second / "fashion-mnist").string());
   const DataDirVariable none(nullptr);
   options.data_dir = "";
   const std::string default_folder = sentence<Error>([&] { load_for_training(options); });
-  EXPECT_NE(default_folder.find(" datasets/fashion-mnist/train-images-idx3-ubyte "),
-            std::string::npos)
-      << default_folder;
+  expect_contains(default_folder, " datasets/fashion-mnist/train-images-idx3-ubyte ");
 }
 
 TEST(Load, FilesOfADataSetAreAllThatItMayBeReadFrom) {
@@ -250,49 +233,40 @@ TEST(Load, FilesOfADataSetAreAllThatItMayBeReadFrom) {
   EXPECT_TRUE(mnist.contains("d/fashion-mnist/train-images-idx3-ubyte"));
   EXPECT_TRUE(mnist.contains("d/fashion-mnist/t10k-labels-idx1-ubyte.gz"));
   const TemporaryFolder folder;
-  for (const std::string name : {"data_batch_1.bin", "data_batch_2.bin.gz", "test_batch.bin"}) {
-    write_file(folder / name, {1});
-  }
   fs::create_directory(folder / "cifar10");
-  fs::rename(folder / "data_batch_1.bin", folder / "cifar10" / "data_batch_1.bin");
-  fs::rename(folder / "data_batch_2.bin.gz", folder / "cifar10" / "data_batch_2.bin.gz");
-  fs::rename(folder / "test_batch.bin", folder / "cifar10" / "test_batch.bin");
+  for (const std::string name : {"data_batch_1.bin", "data_batch_2.bin.gz", "test_batch.bin"}) {
+    write_file(folder / "cifar10" / name, {1});
+  }
   EXPECT_EQ(names({.name = "cifar10", .data_dir = folder.path().string()}).size(), 6U);
 }
 
 TEST(Load, AMissingFileIsNamedWithWhatToDo) {
-  const TemporaryFolder folder;
-  write_mnist_like(folder / "mnist");
+  const MnistFolder folder;
   fs::remove(folder / "mnist/t10k-labels-idx1-ubyte");
-  DatasetOptions options = named("mnist");
-  options.data_dir = folder.path().string();
+  const DatasetOptions options = {.name = "mnist", .data_dir = folder.path().string()};
   const std::string said = sentence<Error>([&] { load_for_evaluation(options); });
   for (const std::string& part :
        {(folder / "mnist/t10k-labels-idx1-ubyte").string(), std::string("--data-dir"),
         std::string("STAGEWISE_DATA_DIR"), std::string("datasets/README.md")}) {
-    EXPECT_NE(said.find(part), std::string::npos) << said;
+    expect_contains(said, part);
   }
 }
 
 TEST(Load, EvaluationNeedsNoTrainingFiles) {
-  const TemporaryFolder folder;
-  write_mnist_like(folder / "mnist");
+  const MnistFolder folder;
   fs::remove(folder / "mnist/train-images-idx3-ubyte");
-  DatasetOptions options = named("mnist");
-  options.data_dir = folder.path().string();
+  const DatasetOptions options = {.name = "mnist", .data_dir = folder.path().string()};
   EXPECT_EQ(load_for_evaluation(options).size(), 20);
 }
 
 TEST(Load, TrainingAndTestImagesMustHaveOneSize) {
-  const TemporaryFolder folder;
-  write_mnist_like(folder / "mnist");
+  const MnistFolder folder;
   write_idx(Dataset({2, 2, 1}, 10, Bytes{1, 2, 3, 4}, {0}), folder / "mnist/t10k-images-idx3-ubyte",
             folder / "mnist/t10k-labels-idx1-ubyte");
-  DatasetOptions options = named("mnist");
-  options.data_dir = folder.path().string();
+  const DatasetOptions options = {.name = "mnist", .data_dir = folder.path().string()};
   const std::string said = sentence<Error>([&] { load_for_training(options); });
-  EXPECT_NE(said.find("[28, 28, 1]"), std::string::npos) << said;
-  EXPECT_NE(said.find("[2, 2, 1]"), std::string::npos) << said;
+  expect_contains(said, "[28, 28, 1]");
+  expect_contains(said, "[2, 2, 1]");
 }
 
 TEST(Load, TheLastFifthOfASingleFileIsItsTestSet) {
@@ -338,7 +312,7 @@ TEST(Load, ASingleFileMayBeSmall) {
   EXPECT_EQ(split.test.classes(), 4);
   write_idx(two.slice(0, 1), folder / "images", folder / "labels");
   const std::string said = sentence<Error>([&] { load_for_training(idx(folder / "images")); });
-  EXPECT_NE(said.find("a single sample"), std::string::npos) << said;
+  expect_contains(said, "a single sample");
 }
 
 TEST(Load, LabelsBesideASingleFileMayBeCompressedOrNot) {
@@ -413,8 +387,7 @@ TEST(Load, Cifar10TakesAllItsBatchesInOrder) {
     EXPECT_EQ(load_for_evaluation(options).labels(), (std::vector<std::int32_t>{7, 8}));
     fs::remove(folder / place / "test_batch.bin");
     const std::string said = sentence<Error>([&] { load_for_training(options); });
-    EXPECT_NE(said.find((folder / "cifar10" / "test_batch.bin").string()), std::string::npos)
-        << said;
+    expect_contains(said, (folder / "cifar10" / "test_batch.bin").string());
   }
 }
 
@@ -430,13 +403,17 @@ TEST(Load, Cifar10MayBeASingleFile) {
 
 // --- tables
 
+void write_table(const TemporaryFolder& folder, const std::string& text) {
+  write_file(folder / "table.csv", Bytes(text.begin(), text.end()));
+}
+
 /// Ten rows; the classes alternate.
 DatasetOptions table(const TemporaryFolder& folder) {
   std::string text = "a,b,kind\n";
   for (int i = 0; i < 10; ++i) {
     text += std::to_string(i * i) + ",7," + (i % 2 == 0 ? "even" : "odd") + "\n";
   }
-  write_file(folder / "table.csv", Bytes(text.begin(), text.end()));
+  write_table(folder, text);
   DatasetOptions options = named((folder / "table.csv").string());
   options.format = "csv";
   options.label = "kind";
@@ -491,17 +468,6 @@ TEST(Load, EvaluationSeesATableAsTheTrainingDid) {
   EXPECT_EQ(*load_for_evaluation(options).values(), *own.slice(0, 4).values());
 }
 
-TEST(Load, EvaluationKnowsTheClassesOfTheTraining) {
-  const TemporaryFolder folder;
-  DatasetOptions options = table(folder);
-  const Split split = load_for_training(options);
-  const std::string text = "a,b,kind\n1,7,odd\n9,7,odd\n";  // alone, "odd" would be class 0
-  write_file(folder / "table.csv", Bytes(text.begin(), text.end()));
-  const Dataset odd = load_for_evaluation(options, split.encoding);
-  EXPECT_EQ(odd.labels(), (std::vector<std::int32_t>{1, 1}));
-  EXPECT_EQ(odd.classes(), 2);
-}
-
 TEST(Load, PredictionNeedsNoLabelsOfATable) {
   const TemporaryFolder folder;
   DatasetOptions options = table(folder);
@@ -511,23 +477,19 @@ TEST(Load, PredictionNeedsNoLabelsOfATable) {
   EXPECT_TRUE(labelled.has_labels);
   EXPECT_EQ(labelled.samples.labels(), load_for_evaluation(options, split.encoding).labels());
 
-  const std::string text = "a,b\n1,7\n9,7\n";
-  write_file(folder / "table.csv", Bytes(text.begin(), text.end()));
+  write_table(folder, "a,b\n1,7\n9,7\n");
   const Unseen unseen = load_for_prediction(options, split.encoding);
   EXPECT_FALSE(unseen.has_labels);
   EXPECT_EQ(unseen.samples.size(), 2);
-  const std::string with_labels = "a,b,kind\n1,7,odd\n9,7,odd\n";
-  write_file(folder / "table.csv", Bytes(with_labels.begin(), with_labels.end()));
+  write_table(folder, "a,b,kind\n1,7,odd\n9,7,odd\n");
   EXPECT_EQ(*unseen.samples.values(), *load_for_evaluation(options, split.encoding).values())
       << "standardized as the training was";
 
-  const std::string others = "b,a\n1,7\n";
-  write_file(folder / "table.csv", Bytes(others.begin(), others.end()));
+  write_table(folder, "b,a\n1,7\n");
   EXPECT_EQ(sentence<Error>([&] { load_for_prediction(options, split.encoding); }),
             (folder / "table.csv").string() +
                 " has the feature columns b, a, but the network was trained on a, b");
-  const std::string empty = "a,b\n";
-  write_file(folder / "table.csv", Bytes(empty.begin(), empty.end()));
+  write_table(folder, "a,b\n");
   EXPECT_EQ(sentence<Error>([&] { load_for_prediction(options, split.encoding); }),
             (folder / "table.csv").string() + " has a header, but not one row below it");
   options.needs_labels = true;
@@ -535,25 +497,24 @@ TEST(Load, PredictionNeedsNoLabelsOfATable) {
 }
 
 TEST(Load, LabelsAreForTablesOnly) {
-  const TemporaryFolder folder;
-  DatasetOptions options = table(folder);
-  options.label = "";
-  EXPECT_EQ(usage_error(options), "--label must name the column of " + options.name +
-                                      " that holds the class; the columns are a, b, kind");
-  options = named("digits");
-  options.label = "kind";
-  EXPECT_EQ(usage_error(options), "--label names a column of a CSV file, but digits is none");
-  EXPECT_EQ(sentence<UsageError>([&] { load_for_evaluation(options); }),
-            "--label names a column of a CSV file, but digits is none");
+  const DatasetOptions options = {.name = "digits", .label = "kind"};
+  const std::string sentence_of_both = "--label names a column of a CSV file, but digits is none";
+  EXPECT_EQ(usage_error(options), sentence_of_both);
+  EXPECT_EQ(sentence<UsageError>([&] { load_for_evaluation(options); }), sentence_of_both);
 }
 
 // --- real data
 
+/// Where a file of real data is; empty if it is not there.
+fs::path real(const fs::path& file) {
+  const char* const folder = std::getenv(variable);
+  return folder != nullptr && fs::exists(fs::path(folder) / file) ? fs::path(folder) / file
+                                                                  : fs::path();
+}
+
 TEST(Load, RealWholesaleCustomersAreAsDescribed) {
-  const char* const data = std::getenv(variable);
-  if (data == nullptr) GTEST_SKIP() << variable << " is not set";
-  const fs::path file = fs::path(data) / "wholesale" / "wholesale-customers.csv";
-  if (!fs::exists(file)) GTEST_SKIP() << "there is no " << file;
+  const fs::path file = real("wholesale/wholesale-customers.csv");
+  if (file.empty()) GTEST_SKIP() << "there is no wholesale/ in " << variable;
   DatasetOptions options = named("wholesale");
   EXPECT_EQ(usage_error(options),
             "--label must name the column of " + file.string() +
@@ -584,10 +545,9 @@ TEST(Load, RealWholesaleCustomersAreAsDescribed) {
 }
 
 TEST(Load, RealCifar10IsAsDescribed) {
-  const char* const data = std::getenv(variable);
-  if (data == nullptr) GTEST_SKIP() << variable << " is not set";
-  if (!fs::exists(fs::path(data) / "cifar10-jpeg")) GTEST_SKIP() << "there is no cifar10-jpeg";
-  if (fs::exists(fs::path(data) / "cifar10")) GTEST_SKIP() << "the complete CIFAR-10 is there";
+  if (real("cifar10-jpeg").empty() || !real("cifar10").empty()) {
+    GTEST_SKIP() << "there is no cifar10-jpeg, or all of CIFAR-10, in " << variable;
+  }
   const Split split = load_for_training(named("cifar10"));
   EXPECT_EQ(split.train.size(), 5000);
   EXPECT_EQ(split.test.size(), 2000);
@@ -604,17 +564,13 @@ TEST(Load, RealCifar10IsAsDescribed) {
 }
 
 TEST(Load, RealMnistIsAsItsAuthorsDescribeIt) {
-  const char* const folder = std::getenv(variable);
-  if (folder == nullptr) GTEST_SKIP() << variable << " is not set";
-  const fs::path file = fs::path(folder) / "mnist" / "train-images-idx3-ubyte";
-  if (!fs::exists(file) && !fs::exists(file.string() + ".gz")) {
-    GTEST_SKIP() << "there is no " << file << " (.gz)";
+  const std::string images = "mnist/train-images-idx3-ubyte";
+  if (real(images).empty() && real(images + ".gz").empty()) {
+    GTEST_SKIP() << "there is no " << images << " (.gz) in " << variable;
   }
   const Split split = load_for_training(named("mnist"));
   EXPECT_EQ(split.train.size(), 60000);
   EXPECT_EQ(split.test.size(), 10000);
-  EXPECT_EQ(split.train.sample_shape(), (Shape{28, 28, 1}));
-  EXPECT_EQ(split.train.classes(), 10);
   EXPECT_EQ(split.train.slice(0, 10).labels(),
             (std::vector<std::int32_t>{5, 0, 4, 1, 9, 2, 1, 3, 1, 4}));
   EXPECT_EQ(split.test.slice(0, 5).labels(), (std::vector<std::int32_t>{7, 2, 1, 0, 4}));
@@ -622,10 +578,6 @@ TEST(Load, RealMnistIsAsItsAuthorsDescribeIt) {
   double sum = 0;
   for (const std::uint8_t pixel : *split.train.pixels()) sum += pixel;
   EXPECT_NEAR(sum / 255 / (60000.0 * 784), 0.1307, 0.00005);
-  DatasetOptions options = named("mnist");
-  options.train_limit = 70000;
-  EXPECT_EQ(usage_error(options),
-            "--train-limit 70000 asks for more than the 60,000 training samples of mnist");
 }
 
 TEST(Load, RefusesAFileWithASingleClass) {
@@ -634,13 +586,8 @@ TEST(Load, RefusesAFileWithASingleClass) {
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(10 * 28 * 28), 7);
   write_idx(Dataset({28, 28, 1}, 10, std::move(pixels), std::vector<std::int32_t>(10, 5)), images,
             idx_labels_path(images));
-  try {
-    load_for_training(idx(images));
-    ADD_FAILURE() << "nothing was refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()),
-              images.string() + " holds one class only, 5: there is nothing to tell apart");
-  }
+  EXPECT_EQ(sentence<Error>([&] { load_for_training(idx(images)); }),
+            images.string() + " holds one class only, 5: there is nothing to tell apart");
   EXPECT_EQ(load_for_evaluation(idx(images), {}).size(), 10);  // a network may be asked about it
 }
 

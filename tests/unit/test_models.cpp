@@ -115,11 +115,6 @@ TEST(Models, SeedsAndWorkersStartElsewhere) {
   }
 }
 
-TEST(Models, LayersOfTheSameShapeStartDifferently) {
-  const auto values = starting_values<double>(mlp({24, 24}));
-  EXPECT_NE(values[0], values[2]);
-}
-
 /// Expects values uniform in +-limit: none beyond, some close to both ends, a mean near 0.
 void expect_fills(const std::vector<double>& values, double limit) {
   double sum = 0;
@@ -267,19 +262,6 @@ TEST(Models, NeuronNamesClassOneFromOneHalfOn) {
   EXPECT_EQ(network.model.threshold, 0.5);
   // (1 - sigmoid(0))^2
   EXPECT_NEAR(network.executor->data(network.model.row_losses)[1], 0.25, 1e-15);
-}
-
-TEST(Models, PredictionNeedsNeitherLabelsNorLoss) {
-  for (const ModelOptions& options : {mlp({7}), neuron}) {
-    const Model model = build_model(options);
-    const Program prediction = model.prediction();
-    EXPECT_EQ(prediction.values.size(), model.program.values.size());
-    EXPECT_EQ(prediction.lines.size(), model.program.lines.size() - 3);  // gather, loss, accumulate
-    EXPECT_FALSE(is_read(prediction, model.batch_labels));
-    EXPECT_FALSE(is_read(prediction, model.row_losses));
-    EXPECT_TRUE(is_read(prediction, model.batch));
-    EXPECT_EQ(written_by(prediction.lines.back().operation), std::vector<ValueId>{model.classes});
-  }
 }
 
 TEST(Models, CountTheirParameters) {

@@ -1,7 +1,6 @@
-// What the updates of a program are, and the rate of every step.
+/// @file
+/// What the updates of a program are. Golden values hold what they compute.
 
-#include <cmath>
-#include <numbers>
 #include <string>
 #include <vector>
 
@@ -14,58 +13,6 @@
 
 namespace stagewise {
 namespace {
-
-/// The rates of all steps, relative to the learning rate.
-std::vector<double> shape_of(const Schedule& schedule) {
-  std::vector<double> rates;
-  for (std::int64_t step = 1; step <= schedule.steps; ++step) {
-    rates.push_back(learning_rate_of({.learning_rate = 0.5, .schedule = schedule}, step) / 0.5);
-  }
-  return rates;
-}
-
-void expect_near(const std::vector<double>& actual, const std::vector<double>& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_NEAR(actual[i], expected[i], 1e-15) << "step " << i + 1;
-  }
-}
-
-TEST(Schedule, IsConstantByDefault) {
-  EXPECT_EQ(learning_rate_of({.learning_rate = 0.3}, 1), 0.3);
-  EXPECT_EQ(learning_rate_of({.learning_rate = 0.3}, 1'000'000'000'000), 0.3);
-}
-
-TEST(Schedule, FallsInStepsOrAlongACosine) {
-  expect_near(shape_of({.decay = Decay::step, .steps = 8}), {1, 1, 1, 1, 0.1, 0.1, 0.01, 0.01});
-  expect_near(shape_of({.decay = Decay::step, .steps = 5}), {1, 1, 1, 0.1, 0.01});
-  const double root = std::numbers::sqrt2 / 2;
-  expect_near(shape_of({.decay = Decay::cosine, .steps = 4}),
-              {1, (1 + root) / 2, 0.5, (1 - root) / 2});
-}
-
-TEST(Schedule, BeginsAfterTheWarmup) {
-  expect_near(shape_of({.warmup = 4, .steps = 6}), {0.25, 0.5, 0.75, 1, 1, 1});
-  expect_near(shape_of({.decay = Decay::step, .warmup = 2, .steps = 6}), {0.5, 1, 1, 1, 0.1, 0.01});
-}
-
-/// Kingma and Ba, algorithm 1, with the corrections on the moments: m' = m / (1 - beta1^t) and
-/// v' = v / (1 - beta2^t) must give the same step.
-TEST(Rates, CorrectTheMomentsOfAdam) {
-  const Sgd adam = {.learning_rate = 0.25, .rule = Rule::adam, .beta1 = 0.75, .beta2 = 0.96};
-  const std::vector<StepRates> rates = rates_of_steps(adam, 2, 3);
-  ASSERT_EQ(rates.size(), 3U);
-  for (int i = 0; i < 3; ++i) {
-    const int t = 3 + i;
-    const double m = 0.7;
-    const double v = 0.09;
-    const double corrected = m / (1 - std::pow(0.75, t));
-    const double root = std::sqrt(v / (1 - std::pow(0.96, t)));
-    const StepRates& own = rates[static_cast<std::size_t>(i)];
-    EXPECT_NEAR(own.rate * m / (std::sqrt(v) / own.correction), 0.25 * corrected / root, 1e-15);
-  }
-  EXPECT_EQ(rates_of_steps({.learning_rate = 0.25, .rule = Rule::momentum}, 2, 1)[0].rate, 0.25);
-}
 
 /// The step of a network with one hidden layer, with its updates.
 struct Updated {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -8,9 +7,7 @@
 
 #include "01_serial/average_pool.hpp"
 #include "01_serial/convolution.hpp"
-#include "network/layers.hpp"
 #include "support.hpp"
-#include "unit/observed_executor.hpp"
 
 namespace stagewise {
 namespace {
@@ -205,77 +202,6 @@ TYPED_TEST(SerialConvolution, AveragePool) {
     std::vector<T> output = poison<T>(static_cast<Index>(expected.values.size()));
     serial::average_pool(p, input.data(), output.data());
     expect_within(output, expected.values, expected.bounds<T>());
-  }
-}
-
-TYPED_TEST(SerialConvolution, AveragePoolBackward) {
-  using T = TypeParam;
-  for (const PoolingProblem& p : poolings) {
-    SCOPED_TRACE(name_of(p));
-    const Index elements = p.batch * p.height * p.width * p.channels;
-    const auto doutput = random_values<T>(elements / (p.window * p.window), 5);
-    Sums expected(elements);
-    const long double share = 1.0L / static_cast<long double>(p.window * p.window);
-    for_each_pooled(p, [&](Index i, Index o) { expected.add(i, doutput[o], share); });
-
-    std::vector<T> dinput = poison<T>(elements);
-    serial::average_pool_backward(p, doutput.data(), dinput.data());
-    expect_within(dinput, expected.values, expected.bounds<T>());
-  }
-}
-
-TYPED_TEST(SerialConvolution, ConvolutionReluPool) {
-  using T = TypeParam;
-  for (const ConvolutionProblem& p : problems) {
-    for (const Index window : {1, 2, 3}) {
-      const Index height = p.height - p.filter_height + 1;
-      const Index width = p.width - p.filter_width + 1;
-      if (height % window != 0 || width % window != 0) continue;
-      for (const bool with_bias : {true, false}) {
-        SCOPED_TRACE(name_of(p) + ", window " + std::to_string(window) +
-                     (with_bias ? ", bias" : ""));
-        const auto input = random_values<T>(input_elements(p), 6);
-        const auto filter = random_values<T>(filter_elements(p), 7);
-        const auto bias = random_values<T>(p.out, 8);
-
-        // A relu moves nothing farther apart, so that each bound of its input holds for its output;
-        // the bound of a mean is the mean of the bounds, and the rounding of the mean itself.
-        Sums sums(output_elements(p));
-        for_each_product(p, [&](Index i, Index f, Index o) { sums.add(o, input[i], filter[f]); });
-        if (with_bias) {
-          for (Index o = 0; o < output_elements(p); ++o) sums.add(o, bias[o % p.out], 1);
-        }
-        std::vector<long double> activated = sums.values;
-        for (long double& value : activated) value = std::max(value, 0.0L);
-        const std::vector<long double> activated_bounds = sums.bounds<T>();
-        Sums means(output_elements(p) / (window * window));
-        std::vector<long double> carried(means.values.size(), 0);
-        const long double share = 1.0L / static_cast<long double>(window * window);
-        for_each_pooled({.batch = p.batch,
-                         .height = height,
-                         .width = width,
-                         .channels = p.out,
-                         .window = window},
-                        [&](Index i, Index o) {
-                          means.add(o, activated[i], share);
-                          carried[o] += 2 * share * activated_bounds[i];
-                        });
-        std::vector<long double> bounds = means.bounds<T>();
-        for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] += carried[i];
-
-        Workbench<T> bench;
-        const ValueId images = bench.add_input("images", input, {p.height, p.width, p.in});
-        const ValueId filters =
-            bench.add_parameter("filter", filter, {p.filter_height, p.filter_width, p.in, p.out});
-        const ValueId biases = with_bias ? bench.add_parameter("bias", bias, {p.out}) : ValueId();
-        const ValueId output =
-            append_convolution_relu_pool(bench.program, "conv", images, filters, biases, window);
-        const auto& pool = std::get<AveragePool>(bench.program.lines.back().operation);
-        bench.run(bench.program, p.batch);
-        expect_within(bench.get(bench.program, pool.input, p.batch), activated, activated_bounds);
-        expect_within(bench.get(bench.program, output, p.batch), means.values, bounds);
-      }
-    }
   }
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -79,20 +80,42 @@ TYPED_TEST(SerialElementwise, AddWritesExactlyTheElementsAskedFor) {
   }
 }
 
-TYPED_TEST(SerialElementwise, Relu) {
+/// An activation by its definition, and its derivative as a function of its value.
+struct Definition {
+  Activation activation;
+  long double (*of)(long double x);
+  long double (*slope)(long double y);
+};
+
+const std::vector<Definition> definitions = {
+    {Activation::relu, [](long double x) { return std::max(x, 0.0L); },
+     [](long double y) { return y > 0 ? 1.0L : 0.0L; }},
+    {Activation::sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); },
+     [](long double y) { return y * (1 - y); }}};
+
+TYPED_TEST(SerialElementwise, ActivationsAndTheWayBackAreAsDefined) {
   using T = TypeParam;
-  for (const Index n : lengths) {
-    const auto x = random_values<T>(n, 4);
-    std::vector<long double> expected = widened(x);
-    for (long double& value : expected) value = value > 0 ? value : 0;
+  for (const auto& [activation, of, slope] : definitions) {
+    for (const Index n : lengths) {
+      const auto x = random_values<T>(n, 7, -9, 6);
+      std::vector<long double> expected = widened(x);
+      for (long double& value : expected) value = of(value);
+      std::vector<T> y = poison<T>(n);
+      serial::activate(activation, n, x.data(), y.data());
+      expect_close(y, expected, 4);
+      std::vector<T> in_place = x;
+      serial::activate(activation, n, in_place.data(), in_place.data());
+      EXPECT_EQ(in_place, y);
 
-    std::vector<T> y = poison<T>(n);
-    serial::activate(Activation::relu, n, x.data(), y.data());
-    expect_close(y, expected);
-
-    std::vector<T> in_place = x;
-    serial::activate(Activation::relu, n, in_place.data(), in_place.data());
-    EXPECT_EQ(in_place, y);
+      const auto dy = random_values<T>(n, 9, -4, 3);
+      for (Index i = 0; i < n; ++i) expected[i] = dy[i] * slope(y[i]);
+      std::vector<T> dx = poison<T>(n);
+      serial::activate_backward(activation, n, y.data(), dy.data(), dx.data());
+      expect_close(dx, expected, 4);
+      in_place = dy;
+      serial::activate_backward(activation, n, y.data(), in_place.data(), in_place.data());
+      EXPECT_EQ(in_place, dx);
+    }
   }
 }
 
@@ -108,25 +131,6 @@ TYPED_TEST(SerialElementwise, ReluKeepsNaNAndInfinity) {
   EXPECT_EQ(y[4], 0);
 }
 
-TYPED_TEST(SerialElementwise, ReluBackward) {
-  using T = TypeParam;
-  for (const Index n : lengths) {
-    std::vector<T> y = random_values<T>(n, 5);
-    for (T& value : y) value = std::max(value, T{0});
-    const auto dy = random_values<T>(n, 6);
-    std::vector<long double> expected = widened(dy);
-    for (Index i = 0; i < n; ++i) expected[i] = y[i] > 0 ? expected[i] : 0;
-
-    std::vector<T> dx = poison<T>(n);
-    serial::activate_backward(Activation::relu, n, y.data(), dy.data(), dx.data());
-    expect_close(dx, expected);
-
-    std::vector<T> in_place = dy;
-    serial::activate_backward(Activation::relu, n, y.data(), in_place.data(), in_place.data());
-    EXPECT_EQ(in_place, dx);
-  }
-}
-
 TYPED_TEST(SerialElementwise, DerivativeOfReluAtZeroIsZero) {
   using T = TypeParam;
   const std::vector<T> y = {T{0}, T{-0.0}, std::numeric_limits<T>::denorm_min()};
@@ -134,23 +138,6 @@ TYPED_TEST(SerialElementwise, DerivativeOfReluAtZeroIsZero) {
   std::vector<T> dx = poison<T>(3);
   serial::activate_backward(Activation::relu, 3, y.data(), dy.data(), dx.data());
   EXPECT_EQ(dx, (std::vector<T>{0, 0, 3}));
-}
-
-TYPED_TEST(SerialElementwise, Sigmoid) {
-  using T = TypeParam;
-  for (const Index n : lengths) {
-    const auto x = random_values<T>(n, 7, -9, 6);
-    std::vector<long double> expected = widened(x);
-    for (long double& value : expected) value = 1 / (1 + std::exp(-value));
-
-    std::vector<T> y = poison<T>(n);
-    serial::activate(Activation::sigmoid, n, x.data(), y.data());
-    expect_close(y, expected, 4);
-
-    std::vector<T> in_place = x;
-    serial::activate(Activation::sigmoid, n, in_place.data(), in_place.data());
-    EXPECT_EQ(in_place, y);
-  }
 }
 
 TYPED_TEST(SerialElementwise, SigmoidSaturatesWithoutNaN) {
@@ -162,24 +149,6 @@ TYPED_TEST(SerialElementwise, SigmoidSaturatesWithoutNaN) {
   EXPECT_TRUE(std::isnan(y[5]));
   y.pop_back();
   EXPECT_EQ(y, (std::vector<T>{0, 1, 0, 1, 0.5}));
-}
-
-TYPED_TEST(SerialElementwise, SigmoidBackward) {
-  using T = TypeParam;
-  for (const Index n : lengths) {
-    const auto y = random_values<T>(n, 8, 0, 1);
-    const auto dy = random_values<T>(n, 9, -4, 3);
-    std::vector<long double> expected = widened(dy);
-    for (Index i = 0; i < n; ++i) expected[i] *= y[i] * (1 - static_cast<long double>(y[i]));
-
-    std::vector<T> dx = poison<T>(n);
-    serial::activate_backward(Activation::sigmoid, n, y.data(), dy.data(), dx.data());
-    expect_close(dx, expected, 4);
-
-    std::vector<T> in_place = dy;
-    serial::activate_backward(Activation::sigmoid, n, y.data(), in_place.data(), in_place.data());
-    EXPECT_EQ(in_place, dx);
-  }
 }
 
 /// Whatever is added: the way back is the derivative, by central differences.

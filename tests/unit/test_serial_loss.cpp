@@ -26,9 +26,6 @@ struct LossSize {
   Index cols;
 };
 
-/// The whole batch may be larger than the rows at hand: then these are a worker's.
-const std::vector<Index> others = {0, 5};
-
 const std::vector<LossSize> loss_sizes = {{1, 1},    {1, 2},   {2, 3},   {7, 10},
                                           {100, 10}, {13, 31}, {3, 1009}};
 
@@ -96,26 +93,6 @@ TYPED_TEST(SerialLoss, SoftmaxCrossEntropyOfNaNIsNaN) {
   }
 }
 
-TYPED_TEST(SerialLoss, SoftmaxCrossEntropyBackward) {
-  using T = TypeParam;
-  for (const auto [rows, cols] : loss_sizes) {
-    const auto p = random_values<T>(rows * cols, 3, 0, 1);
-    const auto labels = random_labels(rows, cols, 4);
-    std::vector<long double> expected = widened(p);
-    for (Index i = 0; i < rows; ++i) {
-      expected[i * cols + labels[i]] -= 1;
-    }
-    for (const Index more : others) {
-      std::vector<long double> divided = expected;
-      for (long double& value : divided) value /= static_cast<long double>(rows + more);
-      std::vector<T> dlogits = poison<T>(rows * cols);
-      serial::softmax_cross_entropy_backward(rows, cols, rows + more, p.data(), labels.data(),
-                                             dlogits.data());
-      expect_close(dlogits, divided, 2);
-    }
-  }
-}
-
 TYPED_TEST(SerialLoss, SquaredError) {
   using T = TypeParam;
   for (const auto [rows, cols] : loss_sizes) {
@@ -129,26 +106,6 @@ TYPED_TEST(SerialLoss, SquaredError) {
     std::vector<T> losses = poison<T>(rows);
     serial::squared_error(rows, cols, outputs.data(), labels.data(), losses.data());
     expect_close(losses, expected, static_cast<double>(cols) + 3);
-  }
-}
-
-TYPED_TEST(SerialLoss, SquaredErrorBackward) {
-  using T = TypeParam;
-  for (const auto [rows, cols] : loss_sizes) {
-    const auto outputs = random_values<T>(rows * cols, 7, -2, 3);
-    const auto labels = labels_for(rows, cols, 8);
-    std::vector<long double> expected(outputs.size());
-    for (Index i = 0; i < rows * cols; ++i) {
-      expected[i] = 2 * (outputs[i] - target(cols, i % cols, labels[i / cols]));
-    }
-    for (const Index more : others) {
-      std::vector<long double> divided = expected;
-      for (long double& value : divided) value /= static_cast<long double>(rows + more);
-      std::vector<T> doutputs = poison<T>(rows * cols);
-      serial::squared_error_backward(rows, cols, rows + more, outputs.data(), labels.data(),
-                                     doutputs.data());
-      expect_close(doutputs, divided, 2);
-    }
   }
 }
 

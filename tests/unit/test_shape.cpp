@@ -2,13 +2,12 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
-#include "tensor/error.hpp"
+#include "support.hpp"
 #include "tensor/shape.hpp"
 #include "tensor/tensor.hpp"
 
@@ -19,12 +18,7 @@ constexpr Index two_to_31 = Index{1} << 31;
 
 /// The sentence with which a shape is refused; empty if it is not.
 std::string refusal(std::initializer_list<Index> dimensions) {
-  try {
-    const Shape shape(dimensions);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
+  return sentence_of([&] { const Shape shape(dimensions); });
 }
 
 TEST(Shape, ScalarHasOneElement) {
@@ -62,8 +56,8 @@ TEST(Shape, ComparesDimensionsAndRank) {
 }
 
 TEST(Shape, RefusesWhatIsNoShape) {
-  EXPECT_NE(refusal({3, -1}).find("-1"), std::string::npos);
-  EXPECT_NE(refusal({1, 1, 1, 1, 1}).find("at most four"), std::string::npos);
+  expect_contains(refusal({3, -1}), "-1");
+  expect_contains(refusal({1, 1, 1, 1, 1}), "at most four");
 }
 
 TEST(Shape, RefusesMoreElementsThan62BitsCount) {
@@ -94,13 +88,8 @@ TEST(Tensor, TooLittleMemoryIsSaidInASentence) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "AddressSanitizer ends the program instead of refusing the memory";
 #endif
-  try {
-    const Tensor<char> tensor({Index{1} << 60});
-    FAIL() << "2^60 bytes were allocated";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find(": 1.2 EB more are needed"), std::string::npos)
-        << error.what();
-  }
+  expect_contains(sentence_of([] { const Tensor<char> tensor({Index{1} << 60}); }),
+                  ": 1.2 EB more are needed");
 }
 
 }  // namespace
