@@ -125,8 +125,6 @@ void checkpoint_seeds(const fs::path& folder) {
   add_set(file, "fc1", H5T_IEEE_F32LE, {4, 2}, std::vector<double>(8, 0.5), false);
 }
 
-}
-
 void image_seeds(const fs::path& folder) {
   store(folder / "plain", "P2\n# comment\n3 2\n15\n0 1 2\n13 14 15\n");
   store(folder / "raw", "P5 3 2 255\nabcdef");
