@@ -12,8 +12,9 @@ class Explain : public CommandLine {
  protected:
   /// The table of a training's output, from its heading to its total, all as wide.
   static std::vector<std::string> table_in(const std::string& output) {
-    expect_narrow(output);
-    std::vector<std::string> lines = lines_of("line " + between(output, "\nline ", "\ntest "));
+    const std::string table = "line " + between(output, "\nline ", "\ntest ");
+    expect_narrow(table);
+    std::vector<std::string> lines = lines_of(table);
     for (const std::string& line : lines) {
       EXPECT_EQ(line.size(), lines.front().size()) << "columns are not aligned:\n" << output;
     }

@@ -38,8 +38,8 @@ TEST_F(Train, ReportsWhatTheContractSays) {
   const json report = report_of(short_training + " --epochs 3 --seed 7 --timings --validation 20");
   EXPECT_EQ(keys_of(report),
             (std::set<std::string>{"stage", "device", "cuda_on_cpu", "command", "model", "dataset",
-                                   "precision", "batch_size", "seed", "epochs", "test_loss",
-                                   "test_accuracy", "timings", "peak_memory_bytes"}));
+                                   "precision", "batch_size", "seed", "epochs", "best_epoch",
+                                   "test_loss", "test_accuracy", "timings", "peak_memory_bytes"}));
   EXPECT_EQ(report.at("stage"), "stage01_serial");
   EXPECT_TRUE(report.at("device").get<std::string>().starts_with("CPU ("));
   EXPECT_EQ(report.at("cuda_on_cpu"), false);
@@ -115,8 +115,9 @@ TEST_F(Train, SaysWithWhatItTrains) {
 }
 
 TEST_F(Train, SavesWhereTrainingStands) {
-  const Checkpoint checkpoint =
-      checkpoint_of(short_training + " --epochs 3 --seed 9 --hidden 4,3 --activation sigmoid");
+  const Checkpoint checkpoint = checkpoint_of(
+      "stage01_serial train --train-limit 60 --test-limit 20 --hidden 4,3 "
+      "--activation sigmoid --batch-size 20 --epochs 3 --seed 9");
   EXPECT_EQ(checkpoint.model, "mlp");
   EXPECT_EQ(checkpoint.seed, 9U);
   EXPECT_EQ(checkpoint.epoch, 3);
