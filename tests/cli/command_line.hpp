@@ -62,8 +62,9 @@ class CommandLine : public testing::Test {
   void need_device(const std::string& stage);
 
   /// Expects that the command fails with this exit code and one sentence on standard error, and
-  /// that it leaves every file as it was; if it is wrong usage, it writes no output either. Around
-  /// the sentence, mpirun may say what it likes.
+  /// that it leaves every file as it was; if it is wrong usage, it writes no output either. Where
+  /// there are several processes, mpirun may say what it likes around the sentence, and rank 0
+  /// before.
   /// @param said a part of the sentence; a "..." at its end stands for the rest.
   /// @return the sentence.
   std::string expect_failure(const std::string& command, int exit_code, const std::string& said);

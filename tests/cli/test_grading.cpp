@@ -99,7 +99,8 @@ const Sayings wrong_grades = {
      "--strategy hybrid needs --tensor-ranks: how many ranks divide a network"},
     {"mpirun -n 3 grade --mode 3 --strategy hybrid --tensor-ranks 2" + sample,
      "--tensor-ranks 2 does not divide the number of processes, 3"},
-    {"mpirun -n 3 grade --mode 3 --strategy tensor --dataset=digits --train-limit 300 --hidden 2",
+    {"mpirun -n 3 grade --mode 3 --strategy tensor --hidden 2 --dataset=digits --train-limit 300 "
+     "--validation 50 --batch-size 80",
      "--strategy tensor cannot split 2 hidden units among 3 processes"},
 };
 

@@ -31,7 +31,8 @@ class Ladders : public CommandLine {
   /// The rows of a command's first table that were not skipped.
   std::vector<json> rows_of(const std::string& command, std::size_t table = 0) {
     std::vector<json> rows;
-    for (const json& row : report_of("ladder " + command).at("tables").at(table).at("rows")) {
+    const json report = report_of("ladder " + command);
+    for (const json& row : report.at("tables").at(table).at("rows")) {
       if (!row.contains("skipped")) rows.push_back(row);
     }
     return rows;
@@ -53,7 +54,8 @@ TEST_F(Ladders, AllRungsAreVerified) {
     EXPECT_EQ(count(output, "\033") + count(output, "DIFFERS"), 0) << output;
     expect_narrow(output);
     int rows = 0;
-    for (const json& table : json::parse(text("report.json")).at("tables")) {
+    const json report = json::parse(text("report.json"));
+    for (const json& table : report.at("tables")) {
       for (const json& row : table.at("rows")) {
         EXPECT_FALSE(row.contains("seconds")) << "no time is wanted: " << row;
         if (row.contains("skipped")) continue;
@@ -185,7 +187,8 @@ TEST_F(Ladders, SayWhatTheyAreNotFor) {
       const std::string said = expect_failure(command + " --rung " + rung, 1, reason);
       expect_contains(said, "the rung " + rung + " cannot be used here: ");
     }
-    for (const json& table : report_of(command).at("tables")) {
+    const json report = report_of(command);
+    for (const json& table : report.at("tables")) {
       for (const json& row : table.at("rows")) {
         if (rungs.contains(row.at("name"))) expect_contains(row.value("skipped", ""), reason);
       }
