@@ -206,6 +206,12 @@ struct SmallFloat {
     return a.wide() == b.wide() ? of_bits(a.bits | b.bits)
                                 : SmallFloat(std::fmin(a.wide(), b.wide()));
   }
+  friend SmallFloat __hmax_nan(SmallFloat a, SmallFloat b) {
+    return unordered(a, b) ? of_bits(0x7fff) : __hmax(a, b);
+  }
+  friend SmallFloat __hmin_nan(SmallFloat a, SmallFloat b) {
+    return unordered(a, b) ? of_bits(0x7fff) : __hmin(a, b);
+  }
 
 #define CUDA_ON_CPU_FUNCTION(name, expression)  \
   friend SmallFloat name(SmallFloat a) {        \
