@@ -13,24 +13,9 @@ class coalesced_group : public cuda_on_cpu::LaneGroup {
   coalesced_group(unsigned mask, unsigned meta_rank, unsigned meta_size)
       : LaneGroup(mask, meta_rank, meta_size) {}
 
-  unsigned size() const { return static_cast<unsigned>(__popc(mask_)); }
+  unsigned size() const { return count(); }
   unsigned num_threads() const { return size(); }
   operator thread_group() const { return any_group(size(), mask_); }
-
-  template <class T>
-  T shfl(T value, int source, CUDA_ON_CPU_HERE) const {
-    return from_rank(value, static_cast<unsigned>(source), "shfl", {file, line});
-  }
-  template <class T>
-  T shfl_up(T value, unsigned delta, CUDA_ON_CPU_HERE) const {
-    const unsigned rank = thread_rank();
-    return from_rank(value, rank >= delta ? rank - delta : rank, "shfl_up", {file, line});
-  }
-  template <class T>
-  T shfl_down(T value, unsigned delta, CUDA_ON_CPU_HERE) const {
-    const unsigned rank = thread_rank();
-    return from_rank(value, rank + delta < size() ? rank + delta : rank, "shfl_down", {file, line});
-  }
 };
 
 /// The lanes of the warp that are at this place together.

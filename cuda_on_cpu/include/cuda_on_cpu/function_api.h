@@ -33,6 +33,10 @@ void* untyped(void (*kernel)(Parameters...)) {
   });
   return address;
 }
+/// An address is one already.
+inline const void* untyped(const void* kernel) {
+  return kernel;
+}
 /// cudaLaunchKernel() and its relatives.
 cudaError_t launch_by_address(const char* call, const void* kernel,
                               const LaunchConfiguration& configuration, void** arguments,
@@ -66,34 +70,22 @@ cudaError_t best_block_size(int* grid, int* block, Shared shared, int limit) {
 }  // namespace cuda_on_cpu
 
 // Launches. The kernel itself, or its address.
-inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                    std::size_t shared = 0, cudaStream_t stream = nullptr,
-                                    CUDA_ON_CPU_HERE) {
-  return cuda_on_cpu::launch_by_address("cudaLaunchKernel()", kernel, {grid, block, shared, stream},
-                                        arguments, {file, line});
-}
-template <class... Parameters>
-cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+template <class Kernel>
+cudaError_t cudaLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments,
                              std::size_t shared = 0, cudaStream_t stream = nullptr,
                              CUDA_ON_CPU_HERE) {
-  return cudaLaunchKernel(static_cast<const void*>(cuda_on_cpu::untyped(kernel)), grid, block,
-                          arguments, shared, stream, file, line);
+  return cuda_on_cpu::launch_by_address("cudaLaunchKernel()", cuda_on_cpu::untyped(kernel),
+                                        {grid, block, shared, stream}, arguments, {file, line});
 }
-
-inline cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block,
-                                               void** arguments, std::size_t shared = 0,
-                                               cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
+template <class Kernel>
+cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments,
+                                        std::size_t shared = 0, cudaStream_t stream = nullptr,
+                                        CUDA_ON_CPU_HERE) {
   cuda_on_cpu::LaunchConfiguration configuration(grid, block, shared, stream);
   configuration.cooperative = true;
-  return cuda_on_cpu::launch_by_address("cudaLaunchCooperativeKernel()", kernel, configuration,
-                                        arguments, {file, line});
-}
-template <class... Parameters>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                        void** arguments, std::size_t shared = 0,
-                                        cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
-  return cudaLaunchCooperativeKernel(static_cast<const void*>(cuda_on_cpu::untyped(kernel)), grid,
-                                     block, arguments, shared, stream, file, line);
+  return cuda_on_cpu::launch_by_address("cudaLaunchCooperativeKernel()",
+                                        cuda_on_cpu::untyped(kernel), configuration, arguments,
+                                        {file, line});
 }
 
 /// The arguments by untyped pointers.

@@ -10,13 +10,16 @@
 
 namespace cuda_on_cpu {
 
-/// The lane that has this rank among those of the mask.
-inline unsigned lane_of_rank(unsigned mask, unsigned rank) {
-  for (; rank > 0; --rank) mask &= mask - 1;
-  return mask == 0 ? 32 : static_cast<unsigned>(__builtin_ctz(mask));
-}
 inline unsigned rank_of_lane(unsigned mask, unsigned lane) {
   return static_cast<unsigned>(__builtin_popcount(mask & ((1U << lane) - 1U)));
+}
+/// The lane that has this rank among those of the mask.
+inline unsigned lane_of_rank(unsigned mask, unsigned rank) {
+  const unsigned neighbour = mask == 0 ? 32 : static_cast<unsigned>(__builtin_ctz(mask)) + rank;
+  if (neighbour < 32 && (mask >> neighbour & 1U) != 0 && rank_of_lane(mask, neighbour) == rank)
+    return neighbour;
+  for (; rank > 0; --rank) mask &= mask - 1;
+  return mask == 0 ? 32 : static_cast<unsigned>(__builtin_ctz(mask));
 }
 /// The bits at the lanes of the mask, by ranks.
 inline unsigned by_ranks(unsigned mask, unsigned lanes) {
@@ -65,8 +68,19 @@ class LaneGroup {
     return by_ranks(mask_, __match_any_sync(mask_, value, file, line));
   }
   template <class T>
-  unsigned match_all(T value, int& predicate, CUDA_ON_CPU_HERE) const {
-    return by_ranks(mask_, __match_all_sync(mask_, value, &predicate, file, line));
+  T shfl(T value, int source, CUDA_ON_CPU_HERE) const {
+    return from_rank(value, static_cast<unsigned>(source) % count(), "shfl", {file, line});
+  }
+  template <class T>
+  T shfl_up(T value, unsigned delta, CUDA_ON_CPU_HERE) const {
+    const unsigned rank = thread_rank();
+    return from_rank(value, rank >= delta ? rank - delta : rank, "shfl_up", {file, line});
+  }
+  template <class T>
+  T shfl_down(T value, unsigned delta, CUDA_ON_CPU_HERE) const {
+    const unsigned rank = thread_rank();
+    return from_rank(value, rank + delta < count() ? rank + delta : rank, "shfl_down",
+                     {file, line});
   }
   /// The lanes that are there: the last warp of a block may be short of some.
   unsigned present() const {
@@ -79,6 +93,7 @@ class LaneGroup {
   LaneGroup(unsigned mask, unsigned meta_rank, unsigned meta_size)
       : mask_(mask), meta_rank_(meta_rank), meta_size_(meta_size) {}
 
+  unsigned count() const { return static_cast<unsigned>(__builtin_popcount(mask_)); }
   template <class T>
   T from_rank(const T& value, unsigned rank, const char* what, Place place) const {
     const unsigned lane = lane_of_rank(mask_, rank);

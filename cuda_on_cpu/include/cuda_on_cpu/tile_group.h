@@ -30,24 +30,10 @@ class WarpTile : public cuda_on_cpu::LaneGroup {
   operator thread_group() const { return any_group(threads, mask_); }
 
   template <class T>
-  T shfl(T value, int source, CUDA_ON_CPU_HERE) const {
-    return from(value, static_cast<unsigned>(source) & (threads - 1), "shfl", {file, line});
-  }
-  template <class T>
-  T shfl_up(T value, unsigned delta, CUDA_ON_CPU_HERE) const {
-    const unsigned rank = thread_rank();
-    return from(value, rank >= delta ? rank - delta : rank, "shfl_up", {file, line});
-  }
-  template <class T>
-  T shfl_down(T value, unsigned delta, CUDA_ON_CPU_HERE) const {
-    const unsigned rank = thread_rank();
-    return from(value, rank + delta < threads ? rank + delta : rank, "shfl_down", {file, line});
-  }
-  template <class T>
   T shfl_xor(T value, unsigned lane_mask, CUDA_ON_CPU_HERE) const {
     const unsigned rank = thread_rank();
     const unsigned other = rank ^ lane_mask;
-    return from(value, other < threads ? other : rank, "shfl_xor", {file, line});
+    return from_rank(value, other < threads ? other : rank, "shfl_xor", {file, line});
   }
 
  protected:
@@ -55,16 +41,6 @@ class WarpTile : public cuda_on_cpu::LaneGroup {
       : LaneGroup((threads == 32 ? ~0U : (1U << (threads & 31U)) - 1U)
                       << (cuda_on_cpu::own_lane() & ~(threads - 1)),
                   meta_rank, meta_size) {}
-
- private:
-  template <class T>
-  T from(const T& value, unsigned rank, const char* what, cuda_on_cpu::Place place) const {
-    using namespace cuda_on_cpu;
-    const unsigned lane = (own_lane() & ~(threads - 1)) + rank;
-    return by_words(value, [&](std::uint64_t word) {
-      return exchange(mask_, word, lane, shuffle, what, place);
-    });
-  }
 };
 
 /// Not a class of CUDA's: a tile of several warps.
