@@ -59,7 +59,7 @@ if(STAGEWISE_DEVICE STREQUAL "cuda" OR STAGEWISE_DEVICE STREQUAL "auto")
 endif()
 find_package(PNG QUIET)
 if(NOT PNG_FOUND)
-  message(STATUS "libpng was not found: programs will be built that read PGM images, but not PNG. "
+  message(STATUS "libpng was not found: programs will be built that read no pictures. "
                  "To have it: sudo apt install libpng-dev")
 endif()
 stagewise_optional(Doxygen "doxygen graphviz doxygen-awesome-css libjs-mathjax" "the documentation"

@@ -11,18 +11,19 @@
 namespace stagewise {
 namespace {
 
-/// A column of the tables that names the classes, all entries with the same width.
-std::vector<std::string> first_column(const std::vector<std::string>& names) {
-  constexpr std::size_t longest = 20;
+/// The names of the classes as the tables' first column, and how wide that is.
+struct FirstColumn {
+  explicit FirstColumn(const std::vector<std::string>& names) {
+    constexpr std::size_t longest = 20;
+    for (const std::string& name : names) {
+      entries.push_back(excerpt(name, longest));
+      width = std::max(width, entries.back().size());
+    }
+  }
+
   std::vector<std::string> entries;
   std::size_t width = std::string("class").size();
-  for (const std::string& name : names) {
-    entries.push_back(excerpt(name, longest));
-    width = std::max(width, entries.back().size());
-  }
-  for (std::string& entry : entries) entry.resize(width, ' ');
-  return entries;
-}
+};
 
 std::optional<double> fraction(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return std::nullopt;
@@ -33,33 +34,32 @@ std::string text_of(const std::optional<double>& value) {
   return value ? fixed(*value, 4) : "-";
 }
 
-void print_matrix(const Confusion& confusion, const std::vector<std::string>& rows,
-                  std::size_t columns) {
+void print_matrix(const Confusion& confusion, const FirstColumn& first,
+                  std::size_t columns_of_output) {
   std::size_t width = 2 + std::to_string(confusion.classes() - 1).size();
   for (int label = 0; label < confusion.classes(); ++label) {
     for (int answer = 0; answer < confusion.classes(); ++answer) {
       width = std::max(width, 2 + with_thousands(confusion.count(label, answer)).size());
     }
   }
-  const std::size_t names = rows.front().size();
-  if (names + width * rows.size() > columns) {
+  if (first.width + width * first.entries.size() > columns_of_output) {
     print_note("a matrix of " + with_thousands(confusion.classes()) +
                " classes is too wide for this; --csv and --report write it");
     return;
   }
-  std::cout << "\nconfusion: a row for each class, a column for each answer\n"
-            << std::string(names, ' ');
+  std::vector<Column> columns = {{"", first.width, true}};
   for (int answer = 0; answer < confusion.classes(); ++answer) {
-    std::cout << right(std::to_string(answer), width);
+    columns.push_back({std::to_string(answer), width});
   }
-  std::cout << '\n';
+  std::cout << "\nconfusion: a row for each class, a column for each answer\n"
+            << heading_of(columns);
   for (int label = 0; label < confusion.classes(); ++label) {
-    std::cout << rows[static_cast<std::size_t>(label)];
+    std::vector<std::string> cells = {first.entries[static_cast<std::size_t>(label)]};
     for (int answer = 0; answer < confusion.classes(); ++answer) {
       const std::int64_t count = confusion.count(label, answer);
-      std::cout << right(count == 0 ? "." : with_thousands(count), width);
+      cells.push_back(count == 0 ? "." : with_thousands(count));
     }
-    std::cout << '\n';
+    std::cout << row_of(columns, cells);
   }
 }
 
@@ -98,19 +98,16 @@ std::optional<double> Confusion::recall(int label) const {
 
 void print_confusion(const Confusion& confusion, const std::vector<std::string>& names,
                      std::size_t columns) {
-  const std::vector<std::string> rows = first_column(names);
-  print_matrix(confusion, rows, columns);
-  std::string head = "class";
-  head.resize(rows.front().size(), ' ');
-  constexpr std::size_t width = 11;
-  std::cout << '\n'
-            << head << right("samples", width) << right("precision", width)
-            << right("recall", width) << '\n';
+  const FirstColumn first(names);
+  print_matrix(confusion, first, columns);
+  const std::vector<Column> of_classes = {
+      {"class", first.width, true}, {"samples", 11}, {"precision", 11}, {"recall", 11}};
+  std::cout << '\n' << heading_of(of_classes);
   for (int label = 0; label < confusion.classes(); ++label) {
-    std::cout << rows[static_cast<std::size_t>(label)]
-              << right(with_thousands(confusion.samples(label)), width)
-              << right(text_of(confusion.precision(label)), width)
-              << right(text_of(confusion.recall(label)), width) << '\n';
+    std::cout << row_of(
+        of_classes,
+        {first.entries[static_cast<std::size_t>(label)], with_thousands(confusion.samples(label)),
+         text_of(confusion.precision(label)), text_of(confusion.recall(label))});
   }
 }
 

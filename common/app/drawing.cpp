@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 #include <span>
 #include <string_view>
@@ -13,25 +12,6 @@
 
 namespace stagewise {
 namespace {
-
-std::string_view environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-/// Red, green and blue, each from 0 to 1.
-using Pixel = std::array<double, 3>;
-
-/// An image as it is shown.
-struct Pixels {
-  Index height = 0;
-  Index width = 0;
-  std::vector<Pixel> values;
-
-  const Pixel& at(Index y, Index x) const {
-    return values[static_cast<std::size_t>(y * width + x)];
-  }
-};
 
 /// The sample's values, moved into [0, 1] if they are not there.
 std::vector<double> shown_values(const Dataset& dataset, Index sample) {
@@ -46,93 +26,28 @@ std::vector<double> shown_values(const Dataset& dataset, Index sample) {
   return values;
 }
 
-/// Means over squares of pixels, as large as it takes to fit.
-Pixels fit(const Dataset& dataset, Index sample, std::size_t columns) {
-  const std::vector<double> values = shown_values(dataset, sample);
-  const Shape& shape = dataset.sample_shape();
-  const Index side = (shape[1] - 1) / static_cast<Index>(columns) + 1;
-  Pixels pixels = {
-      .height = (shape[0] - 1) / side + 1, .width = (shape[1] - 1) / side + 1, .values = {}};
-  for (Index top = 0; top < shape[0]; top += side) {
-    for (Index left = 0; left < shape[1]; left += side) {
-      const Index bottom = std::min(top + side, shape[0]);
-      const Index end = std::min(left + side, shape[1]);
-      Pixel mean{};
-      for (Index y = top; y < bottom; ++y) {
-        for (Index x = left; x < end; ++x) {
-          for (std::size_t colour = 0; colour < mean.size(); ++colour) {
-            const Index channel = shape[2] == 3 ? static_cast<Index>(colour) : 0;
-            mean.at(colour) +=
-                values[static_cast<std::size_t>((y * shape[1] + x) * shape[2] + channel)];
-          }
-        }
-      }
-      for (double& value : mean) value /= static_cast<double>((bottom - top) * (end - left));
-      pixels.values.push_back(mean);
-    }
-  }
-  return pixels;
-}
-
 int level(double value, int most) {
   return static_cast<int>(std::lround(value * most));
 }
 
-/// The colour as the end of a terminal's sequence that chooses one.
-std::string colour_code(const Pixel& pixel, Colours colours) {
-  if (colours == Colours::all) {
-    std::string code = "2";
-    for (const double value : pixel) code += ";" + std::to_string(level(value, 255));
-    return code;
-  }
-  constexpr int cube = 16;    // 6 x 6 x 6 colours
-  constexpr int greys = 232;  // 24 of them, without black and white, which are in the cube
-  const auto [red, green, blue] = pixel;
-  if (red == green && green == blue) {
-    const int grey = level(red, 25);
-    const int code = grey == 0 ? cube : grey == 25 ? greys - 1 : greys + grey - 1;
-    return "5;" + std::to_string(code);
-  }
-  return "5;" + std::to_string(cube + 36 * level(red, 5) + 6 * level(green, 5) + level(blue, 5));
-}
-
-/// Two rows of pixels: of each half block, the upper pixel is the foreground.
-std::string coloured_line(const Pixels& pixels, Index top, Colours colours) {
-  std::string line;
-  for (Index x = 0; x < pixels.width; ++x) {
-    line += "\033[38;" + colour_code(pixels.at(top, x), colours);
-    if (top + 1 < pixels.height) line += ";48;" + colour_code(pixels.at(top + 1, x), colours);
-    line += "m\u2580";
-  }
-  return line + "\033[0m";
-}
-
-std::string plain_line(const Pixels& pixels, Index top) {
-  constexpr std::string_view shades = " .:-=+*#%@";
-  const Index bottom = std::min(top + 1, pixels.height - 1);
-  std::string line;
-  for (Index x = 0; x < pixels.width; ++x) {
-    double sum = 0;
-    for (const Index y : {top, bottom}) {
-      for (const double value : pixels.at(y, x)) sum += value;
+/// How light an image is on average from a pixel on, over `size`, as far as there is an image.
+double brightness(const std::vector<double>& values, const Shape& shape,
+                  const std::array<Index, 2>& first, const std::array<Index, 2>& size) {
+  const Index channels = shape[2] == 3 ? 3 : 1;
+  double sum = 0;
+  double count = 0;
+  for (Index y = first[0]; y < std::min(first[0] + size[0], shape[0]); ++y) {
+    for (Index x = first[1]; x < std::min(first[1] + size[1], shape[1]); ++x) {
+      for (Index channel = 0; channel < channels; ++channel) {
+        sum += values[static_cast<std::size_t>((y * shape[1] + x) * shape[2] + channel)];
+        ++count;
+      }
     }
-    const int shade = level(sum / 6, static_cast<int>(shades.size()) - 1);
-    line += shades[static_cast<std::size_t>(shade)];
   }
-  return line;
+  return sum / count;
 }
 
 }  // namespace
-
-Colours colours_of_output() {
-  const std::string_view terminal = environment("TERM");
-  if (::isatty(STDOUT_FILENO) == 0 || !environment("NO_COLOR").empty() || terminal == "dumb") {
-    return Colours::none;
-  }
-  const std::string_view colours = environment("COLORTERM");
-  if (colours == "truecolor" || colours == "24bit") return Colours::all;
-  return terminal.ends_with("256color") ? Colours::of_256 : Colours::none;
-}
 
 std::size_t columns_of_output() {
   constexpr std::size_t usual = 80;
@@ -141,12 +56,18 @@ std::size_t columns_of_output() {
   return is_known ? size.ws_col : usual;
 }
 
-Drawing draw(const Dataset& dataset, Index sample, Colours colours, std::size_t columns) {
-  const Pixels pixels = fit(dataset, sample, columns);
-  Drawing drawing = {.lines = {}, .width = static_cast<std::size_t>(pixels.width)};
-  for (Index top = 0; top < pixels.height; top += 2) {
-    drawing.lines.push_back(colours == Colours::none ? plain_line(pixels, top)
-                                                     : coloured_line(pixels, top, colours));
+Drawing draw(const Dataset& dataset, Index sample, std::size_t columns) {
+  constexpr std::string_view shades = " .:-=+*#%@";
+  const std::vector<double> values = shown_values(dataset, sample);
+  const Shape& shape = dataset.sample_shape();
+  const Index side = (shape[1] - 1) / static_cast<Index>(columns) + 1;
+  Drawing drawing = {.lines = {}, .width = static_cast<std::size_t>((shape[1] - 1) / side + 1)};
+  for (Index y = 0; y < shape[0]; y += 2 * side) {
+    std::string& line = drawing.lines.emplace_back();
+    for (Index x = 0; x < shape[1]; x += side) {
+      const double light = brightness(values, shape, {y, x}, {2 * side, side});
+      line += shades[static_cast<std::size_t>(level(light, static_cast<int>(shades.size()) - 1))];
+    }
   }
   return drawing;
 }

@@ -12,32 +12,20 @@
 
 namespace stagewise {
 
-/// What standard output can show.
-enum class Colours : std::uint8_t {
-  none,    ///< plain characters only
-  of_256,  ///< the 256 colours of xterm
-  all      ///< 24 bits a pixel
-};
-
-/// What standard output shows: none if it is not a terminal, or NO_COLOR is set to anything; else
-/// what COLORTERM and TERM say.
-Colours colours_of_output();
-
 /// How many columns standard output has: 80 if it is not a terminal.
 std::size_t columns_of_output();
 
-/// A drawing, from top to bottom. With colours, a line is two rows of pixels, in half blocks;
-/// without, each character stands for two pixels, the denser the lighter.
+/// A drawing, from top to bottom: each character stands for two pixels, the denser the lighter.
 struct Drawing {
   std::vector<std::string> lines;
   std::size_t width = 0;  ///< columns that each line takes
 };
 
-/// Draws a sample, which must be an image, [height, width, channels]: in colour if it has three
-/// channels, else its first one in grey. Values are shown as they are from 0 to 1; if some lie
+/// Draws a sample, which must be an image, [height, width, channels]: the mean of three channels,
+/// else the first one. Values are shown as they are from 0 to 1; if some lie
 /// outside, from the least to the largest. A larger image is made smaller to fit.
 /// @param columns at most so many are used.
-Drawing draw(const Dataset& dataset, Index sample, Colours colours, std::size_t columns);
+Drawing draw(const Dataset& dataset, Index sample, std::size_t columns);
 
 /// The sample as it is drawn, but in full size: with its three channels, else its first one.
 /// @param sample must be an image, as for draw().

@@ -2,7 +2,6 @@
 #include <iostream>
 #include <span>
 
-#include "app/adopted.hpp"
 #include "app/answers.hpp"
 #include "app/check_files.hpp"
 #include "app/commands.hpp"
@@ -14,6 +13,7 @@
 #include "app/status_line.hpp"
 #include "app/text.hpp"
 #include "app/trained_network.hpp"
+#include "app/training_start.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "io/file.hpp"
 #include "tensor/error.hpp"
@@ -23,19 +23,17 @@ namespace stagewise {
 namespace {
 
 void print_latency(Index rows, const std::vector<LatencyReport>& paths) {
-  constexpr std::size_t width = 12;
-  const auto column = [](const std::string& text) { return right(text, width); };
   const bool has_device = std::any_of(
       paths.begin(), paths.end(), [](const LatencyReport& path) { return path.path == "device"; });
   std::cout << "\nlatency of a batch of " << with_thousands(rows) << ", host to host"
             << (has_device ? "; device: without copies\n" : "\n");
-  std::cout << "path        " << column("median") << column("95 %") << column("99 %")
-            << column("runs") << '\n';
+  const std::vector<Column> columns = {
+      {"path", 12, true}, {"median", 12}, {"95 %", 12}, {"99 %", 12}, {"runs", 12}};
+  std::cout << heading_of(columns);
   for (const LatencyReport& path : paths) {
-    std::string name = path.path;
-    name.resize(std::max(name.size(), width), ' ');
-    std::cout << name << column(duration(path.median_seconds)) << column(duration(path.p95_seconds))
-              << column(duration(path.p99_seconds)) << column(with_thousands(path.samples)) << '\n';
+    std::cout << row_of(columns,
+                        {path.path, duration(path.median_seconds), duration(path.p95_seconds),
+                         duration(path.p99_seconds), with_thousands(path.samples)});
   }
 }
 
@@ -123,7 +121,7 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
   if (!options.csv.empty() && !options.confusion) {
     throw UsageError("--csv needs --confusion, which is what it writes");
   }
-  const Checkpoint checkpoint = read_trained(stage, options);
+  const Checkpoint checkpoint = read_start(stage, options).checkpoint;
   with_adopted(options, options.load, [&] {
     const std::vector<std::string> notes = adopt_data(checkpoint, options, false);
     drop_idle_options(stage, options);

@@ -16,12 +16,6 @@ std::string short_name(const std::string& operation) {
   return operation.substr(0, name) + ' ' + operation.substr(arrow);
 }
 
-std::string cut(std::string text, std::size_t width) {
-  if (text.size() > width) text = text.substr(0, width - 3) + "...";
-  text.resize(width, ' ');
-  return text;
-}
-
 /// A line's share of a step, or the whole step.
 struct Row {
   std::string name;
@@ -31,9 +25,7 @@ struct Row {
   KernelCounters counters;  ///< all zero where nothing is counted
 };
 
-struct Column {
-  std::string heading;
-  std::size_t width;
+struct Cells : Column {
   std::function<std::string(const Row&)> cell;
 };
 
@@ -44,13 +36,14 @@ std::string amount(double value) {
   return text;
 }
 
-std::vector<Column> columns_for(bool has_floors, bool has_times, bool has_counters) {
-  std::vector<Column> columns = {
-      {"bytes", 9, [](const Row& row) { return with_prefix(row.cost.bytes, "B"); }},
-      {"ops", 8, [](const Row& row) { return amount(row.cost.operations); }}};
+std::vector<Cells> columns_for(bool has_floors, bool has_times, bool has_counters) {
+  std::vector<Cells> columns = {
+      {{"line", 28, true}, [](const Row& row) { return cut(row.name, 28); }}};
   const auto add = [&](const char* heading, std::size_t width, const auto& cell) {
-    columns.push_back({heading, width, cell});
+    columns.push_back({{heading, width}, cell});
   };
+  add("bytes", 9, [](const Row& row) { return with_prefix(row.cost.bytes, "B"); });
+  add("ops", 8, [](const Row& row) { return amount(row.cost.operations); });
   if (has_floors) {
     add("floor", 9, [](const Row& row) { return duration(row.floor->seconds); });
     add("bound by", 9, [](const Row& row) { return name_of(row.floor->bound); });
@@ -69,17 +62,9 @@ std::vector<Column> columns_for(bool has_floors, bool has_times, bool has_counte
   return columns;
 }
 
-std::string row_text(const std::string& name, const std::vector<Column>& columns,
-                     const std::function<std::string(const Column&)>& cell) {
-  constexpr std::size_t name_width = 28;
-  std::string line = cut(name, name_width);
-  for (const Column& column : columns) line += right(cell(column), column.width);
-  return line + '\n';
-}
-
 /// The step as a whole: its floor is the sum of its lines' floors, and bound as most of it is.
 Row total_of(const std::vector<Row>& rows) {
-  Row total;
+  Row total = {.name = "all", .cost = {}, .floor = {}, .counters = {}};
   double most = 0;
   for (const Row& row : rows) {
     total.cost += row.cost;
@@ -146,18 +131,21 @@ std::string explanation(const std::vector<Timing>& timings,
                         const std::optional<DeviceLimits>& limits, bool times_count) {
   std::int64_t steps = 1;
   for (const Timing& timing : timings) steps = std::max(steps, timing.calls);
-  const std::vector<Row> rows = rows_of(timings, limits, static_cast<double>(steps));
-  const std::vector<Column> columns =
-      columns_for(limits.has_value(), times_count, are_counted(timings));
+  std::vector<Row> rows = rows_of(timings, limits, static_cast<double>(steps));
   std::string text = "a step, the mean of " + with_thousands(steps) + '\n';
   text += limits ? limits_text(*limits)
                  : "what this device can do at most is unknown: there are no floors";
-  text += "\n\n" + row_text("line", columns, [](const Column& column) { return column.heading; });
+  const std::vector<Cells> cells =
+      columns_for(limits.has_value(), times_count, are_counted(timings));
+  const std::vector<Column> columns(cells.begin(), cells.end());
+  text += "\n\n" + heading_of(columns);
+  rows.push_back(total_of(rows));
   for (const Row& row : rows) {
-    text += row_text(row.name, columns, [&](const Column& column) { return column.cell(row); });
+    std::vector<std::string> texts;
+    for (const Cells& column : cells) texts.push_back(column.cell(row));
+    text += row_of(columns, texts);
   }
-  const Row total = total_of(rows);
-  return text + row_text("all", columns, [&](const Column& column) { return column.cell(total); });
+  return text;
 }
 
 void explain(const std::vector<Timing>& timings, const std::optional<DeviceLimits>& limits,

@@ -102,15 +102,6 @@ std::string with_short_prefix(double number) {
   return fixed(number, number < 99.95 && *prefix != '\0' ? 1 : 0) + prefix;
 }
 
-/// A line of the table, in which texts have columns of their own.
-std::string columns(const std::vector<std::pair<std::string, std::size_t>>& texts) {
-  std::string line;
-  for (const auto& [text, width] : texts) {
-    line += text + std::string(std::max(width, text.size() + 1) - text.size(), ' ');
-  }
-  return line;
-}
-
 /// The operations that a line stands for, behind #, in lines that fit.
 std::string members_text(const Line& line) {
   std::istringstream lines(stagewise::wrapped(replaced_text(line), 92));
@@ -161,26 +152,34 @@ class ProgramTable {
 
   std::string text() const {
     const Index rows = options_.training.batch_size;
+    const std::vector<Column> columns = {{"line", 4},
+                                         {"  operation", 34, true},
+                                         {stage_.folder.empty() ? "" : "change", 11, true},
+                                         {"bytes", 8},
+                                         {"ops", 8},
+                                         {"  computed by", 0, true}};
     std::ostringstream out;
     out << "\na training step of " << describe(described_) << ", " << options_.precision
         << ", batch " << with_thousands(rows) << ": "
         << count_of(std::ssize(program_.lines), "line") << "\n\n"
-        << row("line", "operation", stage_.folder.empty() ? "" : "change", "bytes", "ops",
-               "computed by");
+        << heading_of(columns);
     Cost all;
     for (std::size_t i = 0; i < program_.lines.size(); ++i) {
       const Line& line = program_.lines[i];
       const Cost cost = cost_of(program_, line, rows, is_double_ ? 8 : 4);
       all += cost;
       const std::string name = name_of(line.operation);
-      out << row(std::to_string(i + 1), name + (line.replaces.empty() ? "" : "*"), change(line),
-                 with_short_prefix(cost.bytes), with_short_prefix(cost.operations), file_of(line))
+      out << row_of(columns,
+                    {std::to_string(i + 1), "  " + name + (line.replaces.empty() ? "" : "*"),
+                     change(line), with_short_prefix(cost.bytes),
+                     with_short_prefix(cost.operations), "  " + file_of(line)})
           << wrapped(operands_text(program_, line.operation, rows));
       if (!line.replaces.empty()) out << members_text(line);
       const auto counted = counters_.find(line_text(program_, line));
       if (counted != counters_.end()) out << counters_text(counted->second);
     }
-    out << row("", "all", "", with_short_prefix(all.bytes), with_short_prefix(all.operations), "");
+    out << row_of(columns, {"", "  all", "", with_short_prefix(all.bytes),
+                            with_short_prefix(all.operations), ""});
     const bool has_fused = std::any_of(program_.lines.begin(), program_.lines.end(),
                                        [](const Line& line) { return !line.replaces.empty(); });
     if (has_fused) out << "\n* one line instead of those behind #\n";
@@ -188,16 +187,6 @@ class ProgramTable {
   }
 
  private:
-  static std::string row(const std::string& number, const std::string& operation,
-                         const std::string& change, const std::string& bytes,
-                         const std::string& operations, const std::string& file) {
-    const std::string text =
-        right(number, 4) + "  " +
-        columns({{operation, 32}, {change, 11}, {right(bytes, 8), 8}, {right(operations, 8), 10}}) +
-        file;
-    return text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
-  }
-
   /// "      = 1 kernel: 2.1 MB asked for, 4.0 sectors a request, 12 bank conflicts".
   static std::string counters_text(const KernelCounters& counters) {
     const auto count = [](double number) { return static_cast<std::int64_t>(number); };

@@ -12,7 +12,6 @@ namespace stagewise {
 void print_mistakes(const std::vector<Mistake>& mistakes, const Dataset& dataset,
                     const std::vector<std::string>& names, const std::string& score) {
   const bool are_images = dataset.sample_shape().rank() == 3;
-  const Colours colours = colours_of_output();
   const std::size_t columns = columns_of_output();
   std::vector<Drawing> drawings;
   std::vector<std::vector<std::string>> captions;
@@ -29,7 +28,7 @@ void print_mistakes(const std::vector<Mistake>& mistakes, const Dataset& dataset
     const std::string answer = excerpt(names[static_cast<std::size_t>(mistake.answer)], longest);
     const std::string confidence = fixed(mistake.confidence, 4);
     if (are_images) {
-      drawings.push_back(draw(dataset, mistake.sample, colours, columns));
+      drawings.push_back(draw(dataset, mistake.sample, columns));
       captions.push_back({sample + ": " + label, "taken for " + answer + ", " + confidence});
     } else {
       std::cout << sample << ": " << label << ", taken for " << answer << ", " << confidence

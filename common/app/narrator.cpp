@@ -147,19 +147,16 @@ namespace {
 
 /// What the kernels of each line have done, instead of times, which mean nothing about a GPU.
 void print_counters(const std::vector<Timing>& timings) {
-  constexpr std::size_t width = 34;
-  std::cout
-      << "\nline                               launches  copies     asked sectors conflicts\n";
+  const std::vector<Column> columns = {{"line", 34, true}, {"launches", 9}, {"copies", 8},
+                                       {"asked", 10},      {"sectors", 8},  {"conflicts", 10}};
+  const auto count = [](double number) { return with_thousands(std::llround(number)); };
+  std::cout << '\n' << heading_of(columns);
   for (const Timing& row : timings) {
-    std::string line = row.operation;
-    if (line.size() > width) line = line.substr(0, width - 3) + "...";
-    line.resize(width, ' ');
     const KernelCounters& counters = row.counters;
-    const auto count = [](double number) { return with_thousands(std::llround(number)); };
-    std::cout << line << right(count(counters.launches), 9) << right(count(counters.copies), 8)
-              << right(with_prefix(counters.asked_bytes(), "B"), 10)
-              << right(fixed(counters.sectors_per_request(), 1), 8)
-              << right(count(counters.bank_conflicts), 10) << '\n';
+    std::cout << row_of(columns,
+                        {cut(row.operation, 34), count(counters.launches), count(counters.copies),
+                         with_prefix(counters.asked_bytes(), "B"),
+                         fixed(counters.sectors_per_request(), 1), count(counters.bank_conflicts)});
   }
 }
 
@@ -169,14 +166,13 @@ void print_timings(const std::vector<Timing>& timings) {
   if (are_counted(timings)) return print_counters(timings);
   double all = 0;
   for (const Timing& row : timings) all += row.seconds;
-  constexpr std::size_t width = 50;
-  std::cout << "\nline                                                 calls      time   share\n";
+  const std::vector<Column> columns = {
+      {"line", 50, true}, {"calls", 8}, {"time", 10}, {"share", 8}};
+  std::cout << '\n' << heading_of(columns);
   for (const Timing& row : timings) {
-    std::string line = row.operation;
-    if (line.size() > width) line = line.substr(0, width - 3) + "...";
-    line.resize(width, ' ');
-    std::cout << line << right(with_thousands(row.calls), 8) << right(duration(row.seconds), 10)
-              << right(fixed(all > 0 ? 100 * row.seconds / all : 0, 1) + " %", 8) << '\n';
+    std::cout << row_of(columns,
+                        {cut(row.operation, 50), with_thousands(row.calls), duration(row.seconds),
+                         fixed(all > 0 ? 100 * row.seconds / all : 0, 1) + " %"});
   }
 }
 

@@ -1,14 +1,11 @@
 #include "app/options.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <map>
 #include <system_error>
-#include <vector>
 
+#include "app/option_table.hpp"
 #include "app/same_data.hpp"
-#include "app/settings.hpp"
 #include "app/table_encoding.hpp"
 #include "app/text.hpp"
 #include "app/values.hpp"
@@ -20,61 +17,79 @@
 namespace stagewise {
 namespace {
 
-/// What the checkpoint says about an option.
-void adopt(const std::string& name, const std::string& written, const std::string& stored,
-           const std::filesystem::path& file, RunOptions& options, const std::string& remedy,
-           const std::function<void()>& take) {
-  if (!options.given.contains(name)) {
-    try {
-      take();
-      options.adopted.insert(name);
-    } catch (const Error& error) {
-      throw Error("the checkpoint " + file.string() + " is of no use: of its '" + name + "', " +
-                  error.what());
-    }
-  } else if (written != stored) {
-    throw Error("--" + name + " " + excerpt(written) + " contradicts the checkpoint " +
-                file.string() + ", which has " + (stored.empty() ? "none" : excerpt(stored)) +
-                "; " + remedy);
+namespace fs = std::filesystem;
+
+/// Calls `take`, which reads what the checkpoint says about an option.
+template <typename Take>
+void adopt(const std::string& name, const fs::path& file, RunOptions& options, const Take& take) {
+  try {
+    take();
+    options.adopted.insert(name);
+  } catch (const Error& error) {
+    throw Error("the checkpoint " + file.string() + " is of no use: of its '" + name + "', " +
+                error.what());
   }
 }
 
-void adopt_settings(bool of_network, const Checkpoint& checkpoint,
-                    const std::filesystem::path& file, RunOptions& options,
-                    const std::string& remedy) {
-  for (const Setting& setting : settings()) {
-    if (setting.of_network != of_network) continue;
-    const auto found = checkpoint.settings.find(setting.name);
-    const std::string stored =
-        found == checkpoint.settings.end() ? setting.if_absent : found->second;
-    if (found == checkpoint.settings.end() && stored.empty()) continue;
-    if (setting.name == "workers" && options.ranks_are_workers) continue;
-    // One file can be named in many ways; that its data fit is checked when they are loaded.
-    if (setting.name == "dataset" && !options.data.format.empty() &&
-        options.given.contains("dataset")) {
-      continue;
+/// What the checkpoint says about the options of the table; texts that are empty say nothing.
+std::map<std::string, std::string> options_in(const Checkpoint& checkpoint) {
+  std::map<std::string, std::string> stored = checkpoint.settings;
+  stored["model"] = checkpoint.model;
+  stored["precision"] = checkpoint.precision;
+  stored["seed"] = std::to_string(checkpoint.seed);
+  for (const std::string& name : checkpoint.missing) stored.erase(name);
+  std::erase_if(stored, [](const auto& option) { return option.second.empty(); });
+  return stored;
+}
+
+/// Takes over those options that are not on the command line.
+/// @param is_meant of an Option.
+/// @throws Error if another network is on the command line than in the checkpoint.
+template <typename IsMeant>
+void adopt_options(const Checkpoint& checkpoint, const fs::path& file, RunOptions& options,
+                   const IsMeant& is_meant) {
+  const std::map<std::string, std::string> stored = options_in(checkpoint);
+  for (const Option& option : options.options) {
+    if (option.kept == Kept::no || !is_meant(option)) continue;
+    const auto found = stored.find(option.stored_as.empty() ? option.name : option.stored_as);
+    const std::string text = found == stored.end() ? option.if_absent : found->second;
+    if (text.empty()) continue;
+    if (!options.given.contains(option.name)) {
+      adopt(option.name, file, options, [&] { option.read(text, options); });
+    } else if (option.kept == Kept::of_network && option.write(options) != text) {
+      throw Error("--" + option.name + " " + excerpt(option.write(options)) +
+                  " contradicts the checkpoint " + file.string() + ", which has " + excerpt(text) +
+                  "; leave the option out, or name another checkpoint");
     }
-    adopt(setting.name, setting.write(options), stored, file, options, remedy,
-          [&] { setting.read(stored, options); });
   }
 }
 
-/// @throws Error if the checkpoint lacks a setting that has an effect on its training, or the
-///         command line has one that would have an effect only from here on.
-void expect_complete(const Checkpoint& checkpoint, const std::filesystem::path& file,
-                     RunOptions& options, const std::string& remedy) {
+/// @throws UsageError for an option on the command line that is the checkpoint's to say.
+void expect_not_decided(const RunOptions& options, const fs::path& file) {
+  for (const Option& option : options.options) {
+    const bool is_decided = option.kept == Kept::of_training || option.kept == Kept::of_network;
+    if (!is_decided || !options.given.contains(option.name)) continue;
+    throw UsageError("--" + option.name + " cannot be given with --resume: the checkpoint " +
+                     file.string() +
+                     " decides how its training continues; leave the option out, or start a new "
+                     "training from these parameters with --load");
+  }
+}
+
+/// @throws Error if the checkpoint lacks a setting that has an effect on its training.
+void expect_complete(const Checkpoint& checkpoint, const fs::path& file,
+                     const RunOptions& options) {
   std::vector<std::string> missing = checkpoint.missing;
-  for (const Setting& setting : settings()) {
-    if (checkpoint.settings.contains(setting.name) || !setting.if_absent.empty()) continue;
-    // How many workers the ranks are is not known yet.
-    const bool waits = options.ranks_are_workers && setting.name.starts_with("average");
-    const bool is_idle = !why_idle(setting.name, options).empty();
-    if (setting.idle && options.given.contains(setting.name)) {
-      if (is_idle && !waits) continue;  // drop_idle_options() says so
-      adopt(setting.name, setting.write(options), "", file, options, remedy, [] {});
-    } else if (!is_idle) {
-      missing.push_back(setting.name);
-    }
+  for (const Option& option : options.options) {
+    const bool is_said = options.adopted.contains(option.name) ||
+                         options.given.contains(option.name) || option.name == "seed";
+    if (option.kept == Kept::no || is_said || !why_idle(option, options).empty()) continue;
+    if (option.name == "workers" && options.ranks_are_workers) continue;
+    missing.push_back(option.name);
+  }
+  if (missing == std::vector<std::string>{"epochs"}) {
+    throw UsageError("--epochs is needed: the checkpoint " + file.string() +
+                     " does not say how many epochs its training was to have");
   }
   if (!missing.empty()) {
     throw Error("the checkpoint " + file.string() + " does not say its " + list_of(missing) +
@@ -87,41 +102,33 @@ void expect_complete(const Checkpoint& checkpoint, const std::filesystem::path& 
 
 std::map<std::string, std::string> settings_of(const RunOptions& options) {
   std::map<std::string, std::string> result;
-  for (const Setting& setting : settings()) {
+  for (const Option& option : options.options) {
     // A training that goes on alone for a while may go on among several again.
-    const bool waits = options.ranks_are_workers && options.adopted.contains(setting.name);
-    if (waits || why_idle(setting.name, options).empty()) {
-      result[setting.name] = setting.write(options);
+    const bool waits = options.ranks_are_workers && options.adopted.contains(option.name) &&
+                       option.name.starts_with("average");
+    if (option.kept != Kept::no && (waits || why_idle(option, options).empty())) {
+      result[option.stored_as.empty() ? option.name : option.stored_as] = option.write(options);
     }
   }
+  for (const char* const own_attribute : {"model", "precision", "seed"})
+    result.erase(own_attribute);
   std::vector<Index> sample;
   for (int i = 0; i < options.model.sample.rank(); ++i) sample.push_back(options.model.sample[i]);
   result["sample-shape"] = list(sample);
   result["class-count"] = std::to_string(options.model.classes);
-  for (const auto& [name, value] : options.stage) {
-    if (why_idle(name, options).empty()) result[options.program + "." + name] = value;
-  }
-  result["epochs"] = std::to_string(options.training.epochs);
   if (options.encoding) result["table"] = to_text(*options.encoding);
   if (options.fingerprint) add_fingerprint(*options.fingerprint, result);
   return result;
 }
 
-void adopt_model(const Checkpoint& checkpoint, const std::filesystem::path& file,
-                 RunOptions& options) {
-  const std::string remedy = "leave the option out, or name another checkpoint";
+void adopt_model(const Checkpoint& checkpoint, const fs::path& file, RunOptions& options) {
   if (checkpoint.model.empty()) {  // a foreign file says nothing but which parameters there are
     options.model.biases =
         std::any_of(checkpoint.parameters.begin(), checkpoint.parameters.end(),
                     [](const auto& parameter) { return parameter.name.ends_with("/bias"); });
   }
-  if (!checkpoint.model.empty()) {
-    adopt("model", options.model.name, checkpoint.model, file, options, remedy,
-          [&] { options.model.name = parse_choice(checkpoint.model, model_names()); });
-  }
-  adopt("precision", options.precision, checkpoint.precision, file, options, remedy,
-        [&] { options.precision = checkpoint.precision; });
-  adopt_settings(true, checkpoint, file, options, remedy);
+  adopt_options(checkpoint, file, options,
+                [](const Option& option) { return option.kept == Kept::of_network; });
   const auto table = checkpoint.settings.find("table");
   if (table == checkpoint.settings.end()) return;
   try {
@@ -131,91 +138,62 @@ void adopt_model(const Checkpoint& checkpoint, const std::filesystem::path& file
   }
 }
 
-std::string parse_stage_option(const std::string& text, const StageOption& option) {
-  if (option.largest == 0) return parse_choice(text, option.choices);
-  return std::to_string(parse_count(text, 1, option.largest));
-}
-
-void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& file,
-                    RunOptions& options) {
+void adopt_training(const Checkpoint& checkpoint, const fs::path& file, RunOptions& options) {
+  expect_not_decided(options, file);
   if (checkpoint.model.empty() || !checkpoint.settings.contains("batch-size")) {
     throw Error("the checkpoint " + file.string() +
                 " does not say how it was trained, so its training cannot be resumed; start a new "
                 "one from its parameters with --load");
   }
-  const std::string remedy =
-      "leave the option out, or start a new training from these parameters with --load";
   adopt_model(checkpoint, file, options);
-  adopt_settings(false, checkpoint, file, options, remedy);
-  for (auto& [name, value] : options.stage) {  // only this stage knows what these mean
-    const auto stored = checkpoint.settings.find(options.program + "." + name);
-    if (stored == checkpoint.settings.end()) continue;
-    const StageOption& option = options.stage_options.at(name);
-    if (option.changes_no_number && options.given.contains(name)) continue;
-    if (value == "auto") options.given.erase(name);  // what it was when training began
-    adopt(name, value, stored->second, file, options, remedy,
-          [&, &value = value] { value = parse_stage_option(stored->second, option); });
-  }
-  expect_complete(checkpoint, file, options, remedy);
-  if (!options.given.contains("epochs")) {
-    const auto epochs = checkpoint.settings.find("epochs");
-    if (epochs == checkpoint.settings.end()) {
-      throw UsageError("--epochs is needed: the checkpoint " + file.string() +
-                       " does not say how many epochs its training was to have");
-    }
-    adopt("epochs", "", epochs->second, file, options, "",
-          [&] { options.training.epochs = parse_epochs(epochs->second); });
-  }
-  adopt("seed", std::to_string(options.training.seed), std::to_string(checkpoint.seed), file,
-        options, remedy, [&] { options.training.seed = checkpoint.seed; });
+  adopt_options(checkpoint, file, options, [&](const Option& option) {
+    return option.kept != Kept::of_network &&
+           !(option.name == "workers" && options.ranks_are_workers);
+  });
+  expect_complete(checkpoint, file, options);
 }
 
 std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options,
                                     bool trains) {
-  const auto stored = [&](const std::string& name) {
-    const auto found = checkpoint.settings.find(name);
-    return found == checkpoint.settings.end() ? "" : found->second;
+  std::map<std::string, std::string> stored = options_in(checkpoint);
+  const auto take = [&](const std::vector<std::string>& names) {
+    adopt_options(checkpoint, options.load, options, [&](const Option& option) {
+      return std::find(names.begin(), names.end(), option.name) != names.end();
+    });
   };
-  const auto take = [&](const std::string& name) {
-    const auto found = checkpoint.settings.find(name);
-    if (options.given.contains(name) || found == checkpoint.settings.end()) return;
-    adopt(name, "", found->second, options.load, options, "",
-          [&] { setting_of(name).read(found->second, options); });
-  };
-  if (stored("dataset").empty()) return {"the checkpoint does not say what it was trained on"};
+  if (stored["dataset"].empty()) return {"the checkpoint does not say what it was trained on"};
 
-  const bool is_given = options.given.contains("dataset");
-  take("dataset");
+  take({"dataset"});
   std::error_code ignored;
   const bool has_same_name =
-      options.data.name == stored("dataset") ||
-      (!stored("format").empty() &&
-       std::filesystem::equivalent(options.data.name, stored("dataset"), ignored));
-  if (has_same_name) take("format");
-  const bool is_same = has_same_name && options.data.format == stored("format");
+      options.data.name == stored["dataset"] ||
+      (!stored["format"].empty() && fs::equivalent(options.data.name, stored["dataset"], ignored));
+  if (has_same_name) take({"format"});
+  const bool is_same = has_same_name && options.data.format == stored["format"];
 
   // What says more about the data, where there is something to say.
   std::vector<std::string> details;
-  if (is_table(options.data)) details.emplace_back("label");
+  if (is_table(options.data)) details = {"label"};
   if (is_same && options.data.name == "gaussian") {
-    details.assign(gaussian_options.begin(), gaussian_options.end());
+    details = {"features", "classes", "samples", "spacing", "deviation"};
   }
+  take(details);
   std::string others;
-  for (const std::string& name : details) {
-    take(name);
-    const std::string text = stored(name);  // empty where the option did not apply
-    if (!text.empty() && setting_of(name).write(options) != text) {
-      others += " --" + name + " " + text;
+  for (const Option& option : options.options) {
+    const bool is_detail = std::find(details.begin(), details.end(), option.name) != details.end();
+    const std::string& text = stored[option.name];  // empty where the option did not apply
+    if (is_detail && !text.empty() && option.write(options) != text) {
+      others += " --" + option.name + " " + text;
     }
   }
 
   std::vector<std::string> notes;
-  if (!is_given) {
+  if (!options.given.contains("dataset")) {
     notes.emplace_back("the data set is that of the checkpoint; --dataset names another");
   }
   if (!is_same) {
-    const std::string format = stored("format").empty() ? "" : " (" + stored("format") + ")";
-    notes.push_back("the network was trained on " + stored("dataset") + format);
+    const std::string format = stored["format"].empty() ? "" : " (" + stored["format"] + ")";
+    notes.push_back("the network was trained on " + stored["dataset"] + format);
   } else if (!others.empty()) {
     notes.push_back("the network was trained with" + others);
   } else if (!trains && is_single_file(options.data)) {
@@ -245,17 +223,18 @@ void settle(const Stage& stage, RunOptions& options, int ranks) {
 }
 
 void drop_idle_options(const Stage& stage, RunOptions& options) {
-  std::map<std::string, std::string> reasons;
-  for (const std::string& name : options.given) {
-    const std::string reason = why_idle(name, options);
+  for (const Option& option : options.options) {
+    if (!options.given.contains(option.name)) continue;
+    const std::string reason = why_idle(option, options);
     if (reason.empty()) continue;
-    if (is_contradicted(name, options)) throw UsageError("--" + name + " " + reason);
-    reasons[name] = reason;
-  }
-  for (const auto& [name, reason] : reasons) {
-    options.given.erase(name);
-    set_default(name, options);
-    if (stage.is_first_rank()) note_idle(stage.program, name, reason);
+    const bool is_own = !option.stored_as.empty();
+    if (is_own ? option.insists == option.write(options)
+               : option.kept == Kept::of_network || !options.image.empty()) {
+      throw UsageError("--" + option.name + " " + reason);
+    }
+    options.given.erase(option.name);
+    option.reset(options);
+    if (stage.is_first_rank()) note_idle(stage.program, option.name, reason);
   }
 }
 

@@ -2,7 +2,9 @@
 /// The options of `train`, `evaluate` and `predict`, and how a checkpoint affects them.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +21,38 @@
 #include "training/trainer.hpp"
 
 namespace stagewise {
+
+/// What a checkpoint says about an option.
+enum class Kept : std::uint8_t {
+  no,
+  freely,       ///< how it was, which may be another when training resumes
+  of_training,  ///< how training continues
+  of_network    ///< which network it holds
+};
+
+struct RunOptions;
+
+/// An option, as a value in RunOptions.
+struct Option {
+  unsigned commands;          ///< of Command
+  std::string group;          ///< of the help text
+  Kept kept;                  ///< by a checkpoint
+  std::string name = {};      ///< without dashes
+  std::string argument = {};  ///< what stands for its value in the help text: "N"; empty: a flag
+  std::string description = {};
+  std::function<void(const std::string&, RunOptions&)> read = {};
+  std::function<std::string(const RunOptions&)> write = {};
+  std::function<void(RunOptions&)> reset = {};  ///< sets the default
+  /// Why it has no effect, given the others, as the end of a sentence that begins with its name:
+  /// "is for --dataset gaussian"; empty if it has one, as always without this function.
+  std::function<std::string(const RunOptions&)> why_idle = {};
+  std::string insists = {};       ///< the value that is refused, not ignored, without effect
+  std::string stored_as = {};     ///< by a checkpoint; empty: by its name
+  std::string alone = {};         ///< what `--name` alone means; empty: it needs a value
+  std::string if_absent = {};     ///< what a checkpoint without it means; empty: it says too little
+  std::string default_text = {};  ///< what the help says it is, if not its value
+  bool is_required = false;
+};
 
 /// Everything that the command line can specify, with defaults.
 struct RunOptions {
@@ -46,29 +80,11 @@ struct RunOptions {
   std::optional<Index> sample;  ///< the only one of the data set that is predicted
   Background background = Background::automatic;
   StageOptions stage;
-  std::map<std::string, StageOption> stage_options;  ///< by name: the possible choices
-  WhyIdle stage_why_idle;                            ///< as the stage's; may be empty
-  std::string program;                               ///< the name of the stage's program
-  bool only_predicts = false;                        ///< whether nothing is trained
+  WhyIdle stage_why_idle;         ///< as the stage's; may be empty
+  std::vector<Option> options;    ///< all that there are, also those that another command offers
   std::set<std::string> given;    ///< names, without dashes, of the options on the command line
   std::set<std::string> adopted;  ///< and of those that come from a checkpoint instead
 };
-
-/// A value of a stage's own option.
-/// @throws UsageError if it cannot have this value.
-std::string parse_stage_option(const std::string& text, const StageOption& option);
-
-/// Declares the options of `train` on `command`; `options` receives them and must outlive it.
-void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options);
-
-/// Declares the options of `evaluate` on `command`.
-void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options);
-
-/// Declares the options of `predict`.
-void add_predict_options(CLI::App& command, const Stage& stage, RunOptions& options);
-
-/// Declares the options of `info` that decide what `info --program` shows.
-void add_program_options(CLI::App& command, const Stage& stage, RunOptions& options);
 
 /// The settings that decide how a training continues, as a checkpoint stores them.
 std::map<std::string, std::string> settings_of(const RunOptions& options);
@@ -80,8 +96,8 @@ void adopt_model(const Checkpoint& checkpoint, const std::filesystem::path& file
                  RunOptions& options);
 
 /// Takes over all settings, including those for training, so that training continues exactly.
-/// @throws Error if the command line contradicts the checkpoint, or the checkpoint does not say how
-///         it was trained.
+/// @throws UsageError for an option on the command line that the checkpoint decides; Error if the
+///         checkpoint does not say how it was trained.
 void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& file,
                     RunOptions& options);
 
@@ -99,7 +115,8 @@ void settle(const Stage& stage, RunOptions& options, int ranks);
 
 /// Sets options on the command line that have no effect (see why_idle()) to their defaults, each
 /// with a note on standard error, which one process writes for all.
-/// @throws UsageError for an option that the run would contradict; see is_contradicted().
+/// @throws UsageError if who wrote the option would expect another network, or other samples, than
+///         there are; likewise for a choice that insists on its effect (StageOption::insists).
 void drop_idle_options(const Stage& stage, RunOptions& options);
 
 /// @throws UsageError for a number that is neither 0 nor infinite as written, but becomes so in the

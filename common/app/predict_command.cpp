@@ -3,7 +3,6 @@
 #include <span>
 #include <utility>
 
-#include "app/adopted.hpp"
 #include "app/check_files.hpp"
 #include "app/commands.hpp"
 #include "app/drawing.hpp"
@@ -11,6 +10,7 @@
 #include "app/predictions.hpp"
 #include "app/text.hpp"
 #include "app/trained_network.hpp"
+#include "app/training_start.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "io/file.hpp"
 #include "io/images/image.hpp"
@@ -110,7 +110,7 @@ void predict_with(const Stage& stage, RunOptions options, const Checkpoint& chec
   const bool is_image = input.samples.sample_shape().rank() == 3;
   if (is_one && is_image) {
     std::cout << '\n';
-    const Drawing drawing = draw(input.samples, 0, colours_of_output(), columns_of_output());
+    const Drawing drawing = draw(input.samples, 0, columns_of_output());
     for (const std::string& line : drawing.lines) std::cout << line << '\n';
   }
   const Predictions predictions = {
@@ -138,7 +138,7 @@ void run_predict(const Stage& stage, RunOptions options, const std::vector<std::
     throw UsageError("predict runs in one process, and mpirun has started " +
                      with_thousands(stage.ranks->count()));
   }
-  const Checkpoint checkpoint = read_trained(stage, options);
+  const Checkpoint checkpoint = read_start(stage, options).checkpoint;
   with_adopted(options, options.load, [&] {
     std::vector<std::string> notes;
     if (options.image.empty()) notes = adopt_data(checkpoint, options, false);

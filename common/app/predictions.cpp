@@ -15,18 +15,13 @@ namespace {
 
 constexpr std::size_t name_width = 14;
 
-std::string left(std::string text, std::size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
-}
-
 const std::string& name_of(const Predictions& predictions, std::int32_t index) {
   return predictions.names[static_cast<std::size_t>(index)];
 }
 
 /// A class's name, as long as a column of a table is wide.
 std::string name_column(const Predictions& predictions, std::int32_t index) {
-  return left(excerpt(name_of(predictions, index), name_width - 2), name_width);
+  return excerpt(name_of(predictions, index), name_width - 2);
 }
 
 /// The classes by falling score; the answer comes first.
@@ -56,26 +51,30 @@ std::optional<std::int32_t> label_of(const Predictions& predictions, Index sampl
 
 void print_table(const Predictions& predictions) {
   constexpr Index most = 20;
-  constexpr std::size_t number_width = 9;
-  constexpr std::size_t score_width = 13;
   const Answers& answers = predictions.answers;
   const Index count = std::ssize(answers.classes);
   const bool has_labels = !predictions.labels.empty();
-  std::cout << '\n'
-            << left("sample", number_width) << (has_labels ? left("label", name_width) : "")
-            << left("answer", name_width) << left(predictions.score, score_width)
-            << left("second", name_width) << predictions.score << '\n';
+  std::vector<Column> columns = {{"sample", 9, true}};
+  if (has_labels) columns.push_back({"label", name_width, true});
+  for (const Column& column : {Column{"answer", name_width, true},
+                               {predictions.score, 13, true},
+                               {"second", name_width, true},
+                               {predictions.score, 0, true}}) {
+    columns.push_back(column);
+  }
+  std::cout << '\n' << heading_of(columns);
   for (Index i = 0; i < std::min(count, most); ++i) {
     const std::vector<std::int32_t> order = ranking(answers, i);
-    std::cout << left(std::to_string(predictions.first + i), number_width);
+    std::vector<std::string> cells = {std::to_string(predictions.first + i)};
     const std::optional<std::int32_t> label = label_of(predictions, i);
-    if (label) std::cout << name_column(predictions, *label);
-    std::cout << name_column(predictions, order[0])
-              << left(fixed(score_of(answers, i, order[0]), 4), score_width);
-    if (order.size() > 1) {
-      std::cout << name_column(predictions, order[1]) << fixed(score_of(answers, i, order[1]), 4);
+    if (label) cells.push_back(name_column(predictions, *label));
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      const bool exists = rank < order.size();
+      cells.push_back(exists ? name_column(predictions, order[rank]) : "");
+      cells.push_back(exists ? fixed(score_of(answers, i, order[rank]), 4) : "");
     }
-    std::cout << (label && *label != order[0] ? "  wrong\n" : "\n");
+    if (label && *label != order[0]) cells.back() += "  wrong";
+    std::cout << row_of(columns, cells);
   }
   if (count > most) {
     std::cout << "and " << with_thousands(count - most)
@@ -92,7 +91,7 @@ void print_scores(const Predictions& predictions, Index sample) {
     const double score = score_of(predictions.answers, sample, order[i]);
     const double part = std::clamp(score, 0.0, 1.0);
     const std::string bar(static_cast<std::size_t>(std::lround(part * bar_width)), '#');
-    std::cout << name_column(predictions, order[i]) << fixed(score, 4)
+    std::cout << left(name_column(predictions, order[i]), name_width) << fixed(score, 4)
               << (bar.empty() ? "" : "  " + bar) << '\n';
   }
 }

@@ -1,44 +1,12 @@
 #include "app/progress.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
+#include <utility>
 
 #include "app/text.hpp"
 
 namespace stagewise {
-namespace {
-
-/// A part of the line, in memory of its own.
-class Piece {
- public:
-  static constexpr std::size_t longest = 64;
-
-  /// @param values as printf() takes them.
-  template <typename... Values>
-  explicit Piece(const char* format, Values... values) {
-    std::snprintf(text_.data(), text_.size(), format, values...);
-  }
-
-  const char* text() const { return text_.data(); }
-
-  /// Takes its part of the room, or is omitted.
-  void fit_into(std::size_t& room) {
-    const std::size_t length = std::strlen(text_.data());
-    if (length > room) {
-      text_.front() = '\0';
-    } else {
-      room -= length;
-    }
-  }
-
- private:
-  std::array<char, longest> text_{};
-};
-
-}  // namespace
 
 ProgressBar::ProgressBar(Index samples_per_epoch, std::int64_t first_epoch, std::int64_t last_epoch,
                          std::string unit)
@@ -59,36 +27,37 @@ void ProgressBar::show(std::int64_t epoch, Index samples) {
   if (done <= 0) return;  // no speed yet
   last_drawn_ = now;
   const double all = static_cast<double>(last_epoch_ - first_epoch_ + 1) * per_epoch;
-  const auto seconds_left = static_cast<long>(std::lround(elapsed * (all - done) / done));
+  const auto seconds_left = static_cast<std::int64_t>(std::lround(elapsed * (all - done) / done));
   const double fraction = static_cast<double>(samples) / per_epoch;
 
-  const std::string speed = rate(done / elapsed);  // short enough to need no allocation
-  Piece head("epoch %ld/%ld", static_cast<long>(epoch), static_cast<long>(last_epoch_));
-  Piece percent(" %3d%%", static_cast<int>(fraction * 100));
-  Piece left("  %ld:%02ld left", seconds_left / 60, seconds_left % 60);
-  Piece images("  %s %s/s", speed.c_str(), unit_.c_str());
+  const std::string seconds = std::to_string(seconds_left % 60);
+  const std::string head = "epoch " + std::to_string(epoch) + "/" + std::to_string(last_epoch_);
+  std::string percent = " " + right(std::to_string(static_cast<int>(fraction * 100)), 3) + "%";
+  std::string left = "  " + std::to_string(seconds_left / 60) + ":" +
+                     (seconds.size() < 2 ? "0" : "") + seconds + " left";
+  std::string speed = "  " + rate(done / elapsed) + " " + unit_ + "/s";
 
   // The most important first: what does not fit is omitted.
   std::size_t room = StatusLine::room();
-  for (Piece* const piece : {&head, &percent, &left}) piece->fit_into(room);
+  room -= std::min(room, head.size());
+  const auto fit = [&](std::string& piece) {
+    if (piece.size() > room) piece.clear();
+    room -= piece.size();
+  };
+  fit(percent);
+  fit(left);
   constexpr std::size_t narrowest = 4;
   constexpr std::size_t widest = 24;
   constexpr std::size_t frame = 3;  // " []"
-  std::array<char, widest + 1> cells{};
+  std::string bar;
   if (room >= frame + narrowest) {
     const std::size_t width = std::min(widest, room - frame);
-    std::fill_n(cells.begin(), width, '.');
-    std::fill_n(cells.begin(), static_cast<std::size_t>(fraction * static_cast<double>(width)),
-                '=');
+    const auto full = static_cast<std::size_t>(fraction * static_cast<double>(width));
+    bar = " [" + std::string(full, '=') + std::string(width - full, '.') + "]";
   }
-  Piece bar(cells.front() == '\0' ? "%s" : " [%s]", cells.data());
-  bar.fit_into(room);
-  images.fit_into(room);
-
-  std::array<char, 5 * Piece::longest> line{};
-  std::snprintf(line.data(), line.size(), "%s%s%s%s%s", head.text(), bar.text(), percent.text(),
-                images.text(), left.text());
-  line_.show(line.data());
+  fit(bar);
+  fit(speed);
+  line_.show((head + bar + percent + speed + left).c_str());
 }
 
 }  // namespace stagewise

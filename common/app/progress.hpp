@@ -11,7 +11,7 @@
 namespace stagewise {
 
 /// A bar that fills during an epoch, with samples per second and the time left of the whole run, as
-/// far as there is room. Allocates nothing, so it may be called in every step.
+/// far as there is room.
 class ProgressBar {
  public:
   /// @param samples_per_epoch how many samples fill the bar.

@@ -4,6 +4,7 @@
 
 #include "app/commands.hpp"
 #include "app/kernel_advice.hpp"
+#include "app/option_table.hpp"
 #include "app/program.hpp"
 #include "app/stage.hpp"
 #include "tensor/error.hpp"
@@ -50,14 +51,14 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
       *app.add_subcommand("evaluate", "accuracy and loss of a checkpoint on a data set");
   CLI::App& predict = *app.add_subcommand("predict", "the classes of samples, or of a picture");
   CLI::App& info = *app.add_subcommand("info", "what this program runs on");
-  add_train_options(train, stage, train_options);
-  add_evaluate_options(evaluate, stage, evaluate_options);
-  add_predict_options(predict, stage, predict_options);
+  add_options(train, for_train, stage, train_options);
+  add_options(evaluate, for_evaluate, stage, evaluate_options);
+  add_options(predict, for_predict, stage, predict_options);
   refuse_commands_of_other_programs(app, stage);
   info.add_flag("--program", shows_program,
                 "the operations of a training step, and what each costs")
       ->disable_flag_override();
-  add_program_options(info, stage, info_options);
+  add_options(info, for_info, stage, info_options);
 
   const std::vector<std::string> command(argv, argv + argc);
   const auto run_command = [&] {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdio>
 
@@ -46,10 +45,8 @@ void compare_names(const std::string& singular, const std::string& plural, std::
   }
   const auto [a, b] = std::mismatch(now.begin(), now.end(), then.begin());
   if (a == now.end()) return;
-  const bool is_order = std::is_permutation(now.begin(), now.end(), then.begin());
   const std::string place = std::to_string(first + static_cast<std::size_t>(a - now.begin()));
-  differences.push_back((is_order ? "the " + plural + " have another order: " : "") +
-                        is_and_was(singular + " " + place, in_quotes(*a), in_quotes(*b)));
+  differences.push_back(is_and_was(singular + " " + place, in_quotes(*a), in_quotes(*b)));
 }
 
 /// What the parameters depend on: which input is which, and which output.
@@ -76,49 +73,31 @@ Differences compare_meaning(const Checkpoint& checkpoint, const std::filesystem:
   return differences;
 }
 
-/// The first feature whose mean or deviation is another than rounding would make it.
-void compare_standardization(const Checkpoint& checkpoint, const Split& data,
-                             Differences& differences) {
-  const auto table = checkpoint.settings.find("table");
-  if (table == checkpoint.settings.end() || !data.encoding) return;
-  const Standardization& now = data.encoding->standardization;
-  const Standardization then = parse_table_encoding(table->second).standardization;
-  for (std::size_t i = 0; i < std::min(now.mean.size(), then.mean.size()); ++i) {
-    const double rounding = 1e-9 * (std::abs(then.mean[i]) + then.deviation[i]);
-    if (std::abs(now.mean[i] - then.mean[i]) <= rounding &&
-        std::abs(now.deviation[i] - then.deviation[i]) <= rounding) {
-      continue;
-    }
-    differences.push_back("the column " + in_quotes(data.encoding->features[i]) +
-                          " is standardized with another mean or deviation");
-    return;
-  }
-}
-
 /// What the parameters have been trained on.
 Differences compare_contents(const Checkpoint& checkpoint, const Split& data) {
   std::map<std::string, std::string> now;
   add_fingerprint(*data.fingerprint, now);
-  const auto differs = [&](const std::string& name) {
-    const auto then = checkpoint.settings.find(name);
-    return then != checkpoint.settings.end() && then->second != now.at(name);
-  };
   Differences differences;
-  if (differs("data-preparation")) {
-    differences.push_back("features are " + now["data-preparation"] + " and were " +
-                          checkpoint.settings.at("data-preparation"));
+  const auto compare = [&](const std::string& name, const auto& sentence) {
+    const auto then = checkpoint.settings.find(name);
+    const bool differs = then != checkpoint.settings.end() && then->second != now.at(name);
+    if (differs) differences.push_back(sentence(now.at(name), then->second));
+    return differs;
+  };
+  compare("data-preparation", [](const std::string& is, const std::string& was) {
+    return "features are " + is + " and were " + was;
+  });
+  if (compare("data-samples", [](const std::string& is, const std::string& was) {
+        return are_and_were(parse_count(is, 0), "training sample", "training samples",
+                            parse_count(was, 0));
+      })) {
+    return differences;
   }
-  if (differs("data-samples")) {
-    differences.push_back(are_and_were(data.fingerprint->samples, "training sample",
-                                       "training samples",
-                                       parse_count(checkpoint.settings.at("data-samples"), 0)));
-  } else if (differs("data-values") || differs("data-labels")) {
-    const bool both = differs("data-values") && differs("data-labels");
-    const std::string which = differs("data-values") ? "values" : "labels";
-    differences.push_back("the samples have other " + (both ? "values and labels" : which));
-  } else {
-    compare_standardization(checkpoint, data, differences);
-  }
+  const auto other = [](const char* what) {
+    return [=](auto&&...) { return std::string("the samples have other ") + what; };
+  };
+  compare("data-values", other("values"));
+  compare("data-labels", other("labels"));
   return differences;
 }
 

@@ -10,7 +10,7 @@
 namespace stagewise {
 
 /// One line on standard error that overwrites itself. Shows nothing if that is not a terminal, or
-/// one that cannot erase a line (TERM=dumb). Uses no colours, and allocates nothing.
+/// one that cannot erase a line (TERM=dumb). Uses no colours.
 class StatusLine {
  public:
   /// Finds out what standard error is.

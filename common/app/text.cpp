@@ -7,43 +7,40 @@
 
 namespace stagewise {
 
-std::string fixed(double value, int digits) {
+namespace {
+
+std::string printed(const char* format, int digits, double value) {
   std::array<char, 400> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  std::snprintf(text.data(), text.size(), format, digits, value);
   return text.data();
+}
+
+/// With three significant digits, of a number up to 999.
+std::string in_three_digits(double value) {
+  return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
+}  // namespace
+
+std::string fixed(double value, int digits) {
+  return printed("%.*f", digits, value);
 }
 
 std::string loss_text(double loss) {
   constexpr double readable = 1e6;
-  if (loss < readable) return fixed(loss, 6);
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3e", loss);
-  return text.data();
+  return printed(loss < readable ? "%.*f" : "%.*e", loss < readable ? 6 : 3, loss);
 }
 
 std::string duration(double seconds) {
-  struct Unit {
-    double seconds;
-    const char* name;
-  };
-  constexpr std::array units = {Unit{1, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}};
-  Unit unit = units.back();
-  for (const Unit& candidate : units) {
-    if (seconds >= 0.9995 * candidate.seconds) {
-      unit = candidate;
-      break;
-    }
-  }
-  const double value = seconds / unit.seconds;
-  const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  return fixed(value, digits) + " " + unit.name;
+  if (seconds >= 0.9995) return in_three_digits(seconds) + " s";
+  if (seconds >= 0.9995e-3) return in_three_digits(seconds * 1e3) + " ms";
+  return in_three_digits(seconds * 1e6) + " us";
 }
 
 std::string rate(double value) {
   if (value < 9999.5) return with_thousands(std::llround(value));
   const bool millions = value >= 999.5e3;
-  value /= millions ? 1e6 : 1e3;
-  return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + (millions ? " M" : " k");
+  return in_three_digits(value / (millions ? 1e6 : 1e3)) + (millions ? " M" : " k");
 }
 
 std::string with_prefix(double value, const std::string& unit) {
@@ -54,15 +51,11 @@ std::string with_prefix(double value, const std::string& unit) {
     ++prefix;
   }
   const bool whole = prefix == 0 && value == std::floor(value);
-  const int digits = whole ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  return fixed(value, digits) + " " + prefixes.at(prefix) + unit;
+  return (whole ? fixed(value, 0) : in_three_digits(value)) + " " + prefixes.at(prefix) + unit;
 }
 
 std::string scientific(double value) {
-  if (value == 0) return "0";
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1e", value);
-  return text.data();
+  return value == 0 ? "0" : printed("%.*e", 1, value);
 }
 
 std::string shortest(double value) {
@@ -73,6 +66,29 @@ std::string shortest(double value) {
 
 std::string right(const std::string& text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+std::string left(const std::string& text, std::size_t width) {
+  return text.size() < width ? text + std::string(width - text.size(), ' ') : text;
+}
+
+std::string cut(const std::string& text, std::size_t width) {
+  return text.size() > width ? text.substr(0, width - 3) + "..." : text;
+}
+
+std::string row_of(const std::vector<Column>& columns, const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    line +=
+        columns[i].is_left ? left(cells[i], columns[i].width) : right(cells[i], columns[i].width);
+  }
+  return line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+}
+
+std::string heading_of(const std::vector<Column>& columns) {
+  std::vector<std::string> cells;
+  for (const Column& column : columns) cells.push_back(column.heading);
+  return row_of(columns, cells);
 }
 
 std::string by_times(const Shape& shape) {

@@ -2,7 +2,9 @@
 /// Numbers as people read them.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tensor/counts.hpp"
 #include "tensor/shape.hpp"
@@ -32,6 +34,25 @@ std::string shortest(double value);
 
 /// The text at the end of at least `width` columns.
 std::string right(const std::string& text, std::size_t width);
+
+/// The text at the beginning of at least `width` columns.
+std::string left(const std::string& text, std::size_t width);
+
+/// Of a text longer than `width`, what fits, and an ellipsis.
+std::string cut(const std::string& text, std::size_t width);
+
+/// A column of a table, whose cells are at its end unless `is_left`.
+struct Column {
+  std::string heading;
+  std::size_t width;
+  bool is_left = false;
+};
+
+/// A line of a table, without blanks at its end.
+std::string row_of(const std::vector<Column>& columns, const std::vector<std::string>& cells);
+
+/// The line above a table.
+std::string heading_of(const std::vector<Column>& columns);
 
 /// "28x28x1".
 std::string by_times(const Shape& shape);

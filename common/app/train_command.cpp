@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/adopted.hpp"
 #include "app/best_epoch.hpp"
 #include "app/check_files.hpp"
 #include "app/commands.hpp"
@@ -149,6 +148,9 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   check_resumption(options, start, training_set.size(), steps_per_epoch);
   set_schedule(options, steps_per_epoch);
   const std::int64_t epochs_done = options.resume.empty() ? 0 : start.checkpoint.epoch;
+  if (start.is_given()) {  // before memory is allocated for others
+    in_order_of(model, start.checkpoint.parameters, start.source());
+  }
   Network<T> network = make_network<T>(stage, options, std::move(model));
   std::string note_on_starts;
   const Starts starts = starting_parameters(network.model, options, start, note_on_starts);

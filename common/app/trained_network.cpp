@@ -1,25 +1,14 @@
 #include "app/trained_network.hpp"
 
 #include <iostream>
+#include <utility>
 
-#include "app/adopted.hpp"
 #include "app/header.hpp"
-#include "io/checksum.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise {
-
-Checkpoint read_trained(const Stage& stage, RunOptions& options) {
-  Checkpoint checkpoint = load_checkpoint(options.load);
-  const std::string source = "the checkpoint " + options.load.string();
-  if (stage.ranks != nullptr) stage.ranks->expect_same(source, digest_of(checkpoint));
-  expect_finite(checkpoint, source);
-  adopt_model(checkpoint, options.load, options);
-  expect_described(checkpoint, options, options.load);
-  return checkpoint;
-}
 
 void adopt_shape(const Checkpoint& checkpoint, const Dataset& dataset, RunOptions& options) {
   options.model.sample = dataset.sample_shape();
@@ -39,12 +28,15 @@ void adopt_shape(const Checkpoint& checkpoint, const Dataset& dataset, RunOption
 template <typename T>
 Network<T> make_trained(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint,
                         Index rows) {
-  Network<T> network(build_model(options.model), stage.in<T>().make_executor(options.stage),
+  Model model = build_model(options.model);
+  const std::string source = "the checkpoint " + options.load.string();
+  in_order_of(model, checkpoint.parameters, source);  // before memory is allocated for others
+  Network<T> network(std::move(model), stage.in<T>().make_executor(options.stage),
                      [&](const Program& program) {
                        return stage.in<T>().rewritten(program, options.stage, rows);
                      });
   network.load(rows, announce_size);
-  copy_parameters_in(network, checkpoint.parameters, "the checkpoint " + options.load.string());
+  copy_parameters_in(network, checkpoint.parameters, source);
   return network;
 }
 

@@ -12,11 +12,6 @@
 
 namespace stagewise {
 
-/// Reads the checkpoint that `--load` names, and adopts what it says about the network.
-/// @throws Error if it is damaged, not the same on every rank, not finite, or contradicts the
-///         command line or itself.
-Checkpoint read_trained(const Stage& stage, RunOptions& options);
-
 /// Sets the shape of the samples and the number of classes: those of the data set, or where the
 /// checkpoint says how many classes the network knows, so many.
 /// @throws Error if the checkpoint says that the network takes other samples, or knows fewer

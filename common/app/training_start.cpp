@@ -1,11 +1,11 @@
 #include "app/training_start.hpp"
 
-#include "app/adopted.hpp"
+#include "app/values.hpp"
 #include "io/checksum.hpp"
 #include "network/initialize.hpp"
 #include "tensor/counts.hpp"
-#include "tensor/error.hpp"
 #include "tensor/option_error.hpp"
+#include "tensor/quote.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise {
@@ -14,7 +14,8 @@ TrainingStart read_start(const Stage& stage, RunOptions& options) {
   TrainingStart start{.file = options.resume.empty() ? options.load : options.resume};
   if (!start.is_given()) return start;
   start.checkpoint = load_checkpoint(start.file);
-  if (stage.ranks != nullptr) stage.ranks->expect_same(start.source(), digest_of(start.checkpoint));
+  if (stage.ranks != nullptr)
+    stage.ranks->expect_same(start.source(), checksum_of(start.checkpoint));
   expect_finite(start.checkpoint, start.source());
   if (options.resume.empty()) {
     adopt_model(start.checkpoint, start.file, options);
@@ -22,8 +23,23 @@ TrainingStart read_start(const Stage& stage, RunOptions& options) {
     with_adopted(options, start.file,
                  [&] { adopt_training(start.checkpoint, start.file, options); });
   }
-  expect_described(start.checkpoint, options, start.file);
   return start;
+}
+
+void with_adopted(const RunOptions& options, const std::filesystem::path& file,
+                  const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const OptionError& error) {
+    std::vector<std::string> attributes;
+    for (const std::string& name : error.options()) {
+      if (options.given.contains(name)) throw;
+      if (options.adopted.contains(name)) attributes.push_back(in_quotes(name));
+    }
+    if (attributes.empty()) throw;
+    throw Error("the checkpoint " + file.string() + ", which sets " + list_of(attributes) +
+                ", cannot be used here: " + error.what());
+  }
 }
 
 void check_resumption(const RunOptions& options, const TrainingStart& start, Index samples,

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "app/options.hpp"
 #include "io/checkpoint.hpp"
+#include "tensor/error.hpp"
 
 namespace stagewise {
 
@@ -27,6 +29,26 @@ struct TrainingStart {
 /// line
 ///         or itself.
 TrainingStart read_start(const Stage& stage, RunOptions& options);
+
+/// Does `work`. If options fail it that all come from the checkpoint, none from the user, the file
+/// is blamed.
+/// @throws Error that names the file and its attributes then; and as `work`.
+void with_adopted(const RunOptions& options, const std::filesystem::path& file,
+                  const std::function<void()>& work);
+
+/// Loads data with `load`; if the checkpoint named them, an error says so.
+template <typename Load>
+auto load_adopted(const RunOptions& options, const std::filesystem::path& file, const Load& load) {
+  try {
+    return load();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    if (!options.adopted.contains("dataset")) throw;
+    throw Error(std::string(error.what()) + "; the checkpoint " + file.string() +
+                " names this data set, --dataset another");
+  }
+}
 
 /// Whether a resumed training can continue from there.
 /// @throws UsageError if it has more epochs behind it than `--epochs` says; Error if it was trained

@@ -1,7 +1,6 @@
 #include "io/checksum.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -11,8 +10,6 @@
 
 #include <zlib.h>
 
-#include "tensor/digest.hpp"
-
 namespace stagewise {
 namespace {
 
@@ -20,18 +17,12 @@ class Checksum {
  public:
   explicit Checksum(bool in_float) : in_float_(in_float) {}
 
-  void add(const std::string& text) {
-    for (const char c : text) add(static_cast<std::uint8_t>(c));
-    add(std::uint8_t{0});
-  }
+  void add(const std::string& text) { add(text.c_str(), text.size() + 1); }
 
   template <typename Unsigned>
   void add(Unsigned number) {
-    constexpr unsigned byte = 8;
-    if (buffer_.size() - used_ < sizeof(number)) digest();
-    for (std::size_t i = 0; i < sizeof(number); ++i) {
-      buffer_[used_++] = static_cast<Bytef>(number >> (byte * i));
-    }
+    static_assert(std::endian::native == std::endian::little, "as the bytes are described");
+    add(&number, sizeof(number));
   }
 
   void add(const std::vector<ParameterValues>& parameters) {
@@ -48,12 +39,13 @@ class Checksum {
     }
   }
 
-  std::uint32_t value() {
-    digest();
-    return static_cast<std::uint32_t>(value_);
-  }
+  std::uint32_t value() const { return static_cast<std::uint32_t>(value_); }
 
  private:
+  void add(const void* bytes, std::size_t size) {
+    value_ = ::crc32_z(value_, static_cast<const Bytef*>(bytes), size);
+  }
+
   /// As the file has it: what is too large for a float is infinite there.
   void add_value(double value) {
     if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
@@ -65,14 +57,7 @@ class Checksum {
     add(std::bit_cast<std::uint32_t>(stored));
   }
 
-  void digest() {
-    value_ = ::crc32(value_, buffer_.data(), static_cast<uInt>(used_));
-    used_ = 0;
-  }
-
   bool in_float_;
-  std::array<Bytef, 4096> buffer_{};
-  std::size_t used_ = 0;
   uLong value_ = ::crc32(0, nullptr, 0);
 };
 
@@ -94,30 +79,6 @@ std::uint32_t checksum_of(const Checkpoint& checkpoint) {
   for (const std::vector<ParameterValues>& worker : checkpoint.workers) checksum.add(worker);
   checksum.add(checkpoint.optimizer);
   return checksum.value();
-}
-
-std::uint64_t digest_of(const Checkpoint& checkpoint) {
-  Digest digest;
-  digest.add_all(checkpoint.model);
-  digest.add_all(checkpoint.precision);
-  for (const std::uint64_t number : {checkpoint.seed, static_cast<std::uint64_t>(checkpoint.epoch),
-                                     static_cast<std::uint64_t>(checkpoint.step)}) {
-    digest.add(number);
-  }
-  for (const auto& [name, value] : checkpoint.settings) {
-    digest.add_all(name);
-    digest.add_all(value);
-  }
-  const auto add = [&](const std::vector<ParameterValues>& parameters) {
-    for (const ParameterValues& parameter : parameters) {
-      digest.add_all(parameter.name);
-      digest.add_all(parameter.values);
-    }
-  };
-  add(checkpoint.parameters);
-  for (const std::vector<ParameterValues>& worker : checkpoint.workers) add(worker);
-  add(checkpoint.optimizer);
-  return digest.value();
 }
 
 }  // namespace stagewise

@@ -21,7 +21,4 @@ namespace stagewise {
 /// It detects all damage within 32 neighbouring bits, and all but one in 2^32 cases of any other.
 std::uint32_t checksum_of(const Checkpoint& checkpoint);
 
-/// A number that differs if checkpoints differ.
-std::uint64_t digest_of(const Checkpoint& checkpoint);
-
 }  // namespace stagewise

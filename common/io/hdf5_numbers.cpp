@@ -31,6 +31,8 @@ std::uint64_t bytes_of(std::uint64_t value_bytes, const std::vector<hsize_t>& di
   return bytes;
 }
 
+}  // namespace
+
 std::string list(const std::vector<hsize_t>& dimensions) {
   std::string text;
   for (const hsize_t length : dimensions) {
@@ -38,8 +40,6 @@ std::string list(const std::vector<hsize_t>& dimensions) {
   }
   return "[" + text + "]";
 }
-
-}  // namespace
 
 Handle open_file(const std::filesystem::path& path) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "io/hdf5.hpp"
 
@@ -12,6 +13,9 @@ namespace stagewise::hdf5 {
 
 /// Opens a file for reading; no handle if the library refuses.
 Handle open_file(const std::filesystem::path& path);
+
+/// "[60000, 784]".
+std::string list(const std::vector<hsize_t>& dimensions);
 
 /// Why the numbers of a data set must not be read: "are stored in chunks; ..."; empty if they may
 /// be. The library (1.10.8) trusts what a damaged header says about chunks, unusual types and

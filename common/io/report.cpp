@@ -8,66 +8,41 @@
 #include "io/file.hpp"
 #include "io/report_json.hpp"
 
+/// Absent values are null; see without_absent().
+template <typename Value>
+struct nlohmann::adl_serializer<std::optional<Value>> {
+  static void to_json(nlohmann::ordered_json& json, const std::optional<Value>& value) {
+    json = value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+  }
+};
+
+/// As NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE, in the order of the members, and only for writing: each
+/// member under its name.
+#define STAGEWISE_TO_JSON(Type, ...)                                         \
+  void to_json(Json& nlohmann_json_j, const Type& nlohmann_json_t) {         \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__)) \
+  }                                                                          \
+  static_assert(true)
+
 namespace stagewise {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <typename Value>
-void put(Json& json, const char* key, const std::optional<Value>& value) {
-  if (value) json[key] = *value;
-}
-
-Json to_json(const EpochReport& epoch) {
-  Json json = {{"epoch", epoch.epoch},
-               {"train_loss", epoch.train_loss},
-               {"train_accuracy", epoch.train_accuracy}};
-  put(json, "validation_loss", epoch.validation_loss);
-  put(json, "validation_accuracy", epoch.validation_accuracy);
-  json["seconds"] = epoch.seconds;
-  json["images_per_second"] = epoch.images_per_second;
-  return json;
-}
-
-Json to_json(const StepReport& step) {
-  return {{"epoch", step.epoch},
-          {"step", step.step},
-          {"loss", step.loss},
-          {"accuracy", step.accuracy},
-          {"learning_rate", step.learning_rate},
-          {"images_per_second", step.images_per_second}};
-}
-
-Json to_json(const TimingReport& timing) {
-  Json json = {{"operation", timing.operation},
-               {"calls", timing.calls},
-               {"forward_seconds", timing.forward_seconds},
-               {"backward_seconds", timing.backward_seconds}};
-  put(json, "bytes", timing.bytes);
-  put(json, "operations", timing.operations);
-  put(json, "floor_seconds", timing.floor_seconds);
-  put(json, "bound", timing.bound);
-  if (timing.counters) json["counters"] = to_json(*timing.counters);
-  put(json, "counted_floor_seconds", timing.counted_floor_seconds);
-  return json;
-}
-
-Json to_json(const LatencyReport& latency) {
-  return {{"path", latency.path},
-          {"samples", latency.samples},
-          {"median_seconds", latency.median_seconds},
-          {"p95_seconds", latency.p95_seconds},
-          {"p99_seconds", latency.p99_seconds}};
-}
-
-/// Null for what there is not.
-Json to_json(const std::optional<double>& value) {
-  return value ? Json(*value) : Json();
-}
+STAGEWISE_TO_JSON(KernelCounters, launches, copies, loads, load_sectors, stores, store_sectors,
+                  distinct_bytes, shared_cycles, bank_conflicts);
+STAGEWISE_TO_JSON(DeviceLimits, device, bytes_per_second, operations_per_second, launch_seconds,
+                  cache_bytes_per_second, shared_cycles_per_second);
+static STAGEWISE_TO_JSON(EpochReport, epoch, train_loss, train_accuracy, validation_loss,
+                         validation_accuracy, seconds, images_per_second);
+static STAGEWISE_TO_JSON(StepReport, epoch, step, loss, accuracy, learning_rate, images_per_second);
+static STAGEWISE_TO_JSON(TimingReport, operation, calls, forward_seconds, backward_seconds, bytes,
+                         operations, floor_seconds, bound, counters, counted_floor_seconds);
+static STAGEWISE_TO_JSON(LatencyReport, path, samples, median_seconds, p95_seconds, p99_seconds);
+static STAGEWISE_TO_JSON(ConfusionReport, counts, precision, recall);
 
 /// Each row of pixels as one text, two hexadecimal digits a byte: as numbers, every byte would take
 /// a line of its own.
-Json to_json(const Image& image) {
+static void to_json(Json& json, const Image& image) {
   constexpr std::string_view digits = "0123456789abcdef";
   Json rows = Json::array();
   const auto row_size = static_cast<std::size_t>(image.width * image.channels);
@@ -79,55 +54,33 @@ Json to_json(const Image& image) {
     }
     rows.push_back(row);
   }
-  return {{"channels", image.channels}, {"rows", rows}};
+  json = {{"channels", image.channels}, {"rows", rows}};
 }
 
-Json to_json(const MistakeReport& mistake) {
-  Json json = {{"sample", mistake.sample},
-               {"label", mistake.label},
-               {"predicted", mistake.predicted},
-               {"confidence", mistake.confidence}};
-  if (mistake.image) json["image"] = to_json(*mistake.image);
-  return json;
-}
+static STAGEWISE_TO_JSON(MistakeReport, sample, label, predicted, confidence, image);
+static STAGEWISE_TO_JSON(PredictionReport, sample, label, predicted, scores);
+static STAGEWISE_TO_JSON(Report, stage, device, cuda_on_cpu, command, model, dataset, precision,
+                         batch_size, seed, ranks, workers, epochs, steps, best_epoch, test_loss,
+                         test_accuracy, class_names, confusion, mistakes, predictions, latency,
+                         timings, limits);
 
-Json to_json(const PredictionReport& prediction) {
-  Json json = {{"sample", prediction.sample}};
-  put(json, "label", prediction.label);
-  json["predicted"] = prediction.predicted;
-  json["scores"] = prediction.scores;
-  return json;
-}
+namespace {
 
-template <typename Item>
-Json to_json(const std::vector<Item>& items) {
-  Json json = Json::array();
-  for (const Item& item : items) json.push_back(to_json(item));
-  return json;
+/// Without the members that are null, in all objects.
+Json without_absent(const Json& json) {
+  if (!json.is_structured()) return json;
+  Json result = json.is_array() ? Json::array() : Json::object();
+  for (const auto& item : json.items()) {
+    if (json.is_array()) {
+      result.push_back(without_absent(item.value()));
+    } else if (!item.value().is_null()) {
+      result[item.key()] = without_absent(item.value());
+    }
+  }
+  return result;
 }
 
 }  // namespace
-
-nlohmann::ordered_json to_json(const KernelCounters& counters) {
-  return {{"launches", counters.launches},
-          {"copies", counters.copies},
-          {"loads", counters.loads},
-          {"load_sectors", counters.load_sectors},
-          {"stores", counters.stores},
-          {"store_sectors", counters.store_sectors},
-          {"distinct_bytes", counters.distinct_bytes},
-          {"shared_cycles", counters.shared_cycles},
-          {"bank_conflicts", counters.bank_conflicts}};
-}
-
-nlohmann::ordered_json to_json(const DeviceLimits& limits) {
-  return {{"device", limits.device},
-          {"bytes_per_second", limits.bytes_per_second},
-          {"operations_per_second", limits.operations_per_second},
-          {"launch_seconds", limits.launch_seconds},
-          {"cache_bytes_per_second", limits.cache_bytes_per_second},
-          {"shared_cycles_per_second", limits.shared_cycles_per_second}};
-}
 
 std::string command_line(const std::vector<std::string>& words) {
   const std::string usual =
@@ -159,37 +112,15 @@ std::int64_t peak_memory_bytes() {
 }
 
 void write_report(const std::filesystem::path& path, const Report& report) {
-  Json json = {{"stage", report.stage},
-               {"device", report.device},
-               {"cuda_on_cpu", report.cuda_on_cpu},
-               {"command", command_line(report.command)},
-               {"model", report.model},
-               {"dataset", report.dataset},
-               {"precision", report.precision},
-               {"batch_size", report.batch_size},
-               {"seed", report.seed}};
-  put(json, "ranks", report.ranks);
-  put(json, "workers", report.workers);
-  json["epochs"] = to_json(report.epochs);
-  if (!report.steps.empty()) json["steps"] = to_json(report.steps);
-  put(json, "best_epoch", report.best_epoch);
-  put(json, "test_loss", report.test_loss);
-  put(json, "test_accuracy", report.test_accuracy);
-  if (!report.class_names.empty()) json["class_names"] = report.class_names;
-  if (report.confusion) {
-    json["confusion"] = {{"counts", report.confusion->counts},
-                         {"precision", to_json(report.confusion->precision)},
-                         {"recall", to_json(report.confusion->recall)}};
+  Json json = report;
+  json["command"] = command_line(report.command);
+  for (const char* const list : {"steps", "class_names", "predictions", "latency"}) {
+    if (json[list].empty()) json.erase(list);
   }
-  if (report.mistakes) json["mistakes"] = to_json(*report.mistakes);
-  if (!report.predictions.empty()) json["predictions"] = to_json(report.predictions);
-  if (!report.latency.empty()) json["latency"] = to_json(report.latency);
-  json["timings"] = to_json(report.timings);
-  if (report.limits) json["limits"] = to_json(*report.limits);
   json["peak_memory_bytes"] = peak_memory_bytes();
-
   // A path on the command line may be any bytes; JSON is UTF-8.
-  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text =
+      without_absent(json).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   write_file(path, std::as_bytes(std::span(text)), "report");
 }
 

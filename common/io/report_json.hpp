@@ -10,9 +10,9 @@
 namespace stagewise {
 
 /// An object with a member for each counter.
-nlohmann::ordered_json to_json(const KernelCounters& counters);
+void to_json(nlohmann::ordered_json& json, const KernelCounters& counters);
 
 /// Likewise for each limit.
-nlohmann::ordered_json to_json(const DeviceLimits& limits);
+void to_json(nlohmann::ordered_json& json, const DeviceLimits& limits);
 
 }  // namespace stagewise

@@ -35,7 +35,7 @@ nlohmann::ordered_json to_json(const Row& row, const Table& table, const DeviceL
   if (row.seconds) json["seconds"] = *row.seconds;
   if (row.first_seconds) json["preparing_seconds"] = *row.first_seconds;
   if (row.counters) {
-    json["counters"] = stagewise::to_json(*row.counters);
+    json["counters"] = *row.counters;
     json["counted_floor_seconds"] = counted_floor_of(*row.counters, row.operations, limits).seconds;
   }
   const std::optional<double> share = share_of_reference(row, table);
@@ -68,7 +68,7 @@ void write_report(const std::filesystem::path& path, const Results& results, con
   for (const Table& table : results.tables) {
     json["tables"].push_back(to_json(table, results.limits));
   }
-  json["limits"] = stagewise::to_json(results.limits);
+  json["limits"] = results.limits;
   json["peak_memory_bytes"] = peak_memory_bytes();
   const std::string text =
       json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -26,9 +26,9 @@ class SameData : public CommandLine {
   /// Trains for an epoch on table.csv and saves table.h5.
   void train_on_table(const std::string& options = "") { run_well(train + options); }
 
-  void expect_no_resumption(const std::string& difference, const std::string& options = "") {
+  void expect_no_resumption(const std::string& difference) {
     expect_failure(
-        "stage01_serial train --resume table.h5 --epochs 2 " + options, 1,
+        "stage01_serial train --resume table.h5 --epochs 2", 1,
         "the checkpoint table.h5 was trained on other data than table.csv: " + difference);
   }
 
@@ -67,53 +67,43 @@ TEST_F(SameData, IsTheSameInEveryPrecisionAndWithEveryOptionThatConcernsNone) {
 
 TEST_F(SameData, IsAskedForAndWhatDiffersIsSaid) {
   train_on_table();
+  const std::string header = "height,width,kind";
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = rows;
-    text.replace(text.find(from), from.size(), to);
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+      text.replace(at, from.size(), to);
+    }
     return text;
   };
-  write_table("table.csv", with("35", "36"));
-  expect_no_resumption("the samples have other values");
-  write_table("table.csv", with("3,35,a", "3,35,b"));
-  expect_no_resumption("the samples have other labels");
-  write_table("table.csv", with("3,35,a", "3,35.000001,b"));
-  expect_no_resumption("the samples have other values and labels");
-  write_table("table.csv", "2,20,a\n1,10,b\n" + rows.substr(14));
-  expect_no_resumption("the samples have other values and labels");
-  write_table("table.csv", rows + "9,90,a\n10,100,b\n11,110,a\n");
-  expect_no_resumption("there are 9 training samples and were 7");
-  write_table("table.csv", with("b", "c"));
-  expect_no_resumption("there are 3 classes and were 2, the samples have other labels");
-}
-
-TEST_F(SameData, HasItsColumnsInOneOrderAndItsClassesTheirNames) {
-  train_on_table();
-  const std::string turned = "10,1,b\n20,2,a\n35,3,a\n40,4,b\n55,5,a\n60,6,b\n70,7,a\n80,8,b\n";
-  write_table("table.csv", turned, "width,height,kind");
-  expect_no_resumption(
-      "the columns have another order: column 1 is 'width' and was 'height', the samples have "
-      "other values");
-  write_table("table.csv", rows, "height,depth,kind");
-  expect_no_resumption("column 2 is 'depth' and was 'width'");
-  write_table("table.csv", "1,10,0,b\n2,20,0,a\n3,35,0,a\n4,40,0,b\n", "height,width,depth,kind");
-  expect_no_resumption("there are 3 columns and were 2, ...");
-  std::string renamed = rows;
-  for (char& c : renamed) c = c == 'b' ? 'c' : c;
-  write_table("table.csv", renamed);
-  expect_no_resumption("class 1 is 'c' and was 'b'");
+  struct Other {
+    std::string header;
+    std::string rows;
+    std::string difference;
+  };
+  const std::string others = "the samples have other ";
+  for (const Other& other : std::vector<Other>{
+           {header, with("35", "36"), others + "values"},
+           {header, with("3,35,a", "3,35,b"), others + "labels"},
+           {header, with("3,35,a", "3,35.000001,b"), others + "values, " + others + "labels"},
+           {header, "2,20,a\n1,10,b\n" + rows.substr(14), others + "values, " + others + "labels"},
+           {header, rows + "9,90,a\n10,100,b\n11,110,a\n",
+            "there are 9 training samples and were 7"},
+           {header, with("4,40,b", "4,40,c"),
+            "there are 3 classes and were 2, " + others + "labels"},
+           {header, with("b", "c"), "class 1 is 'c' and was 'b'"},
+           {"height,depth,kind", rows, "column 2 is 'depth' and was 'width'"},
+           {"width,height,kind", "10,1,b\n20,2,a\n35,3,a\n40,4,b\n55,5,a\n60,6,b\n70,7,a\n80,8,b\n",
+            "column 1 is 'width' and was 'height', " + others + "values"},
+           {"height,width,depth,kind", "1,10,0,b\n2,20,0,a\n3,35,0,a\n4,40,0,b\n",
+            "there are 3 columns and were 2, ..."}}) {
+    write_table("table.csv", other.rows, other.header);
+    expect_no_resumption(other.difference);
+  }
 }
 
 TEST_F(SameData, IsPreparedInTheSameWay) {
   train_on_table();
   Checkpoint checkpoint = load_checkpoint(path("table.h5"));
-  const Checkpoint original = checkpoint;
-  std::string& table = checkpoint.settings.at("table");
-  const std::size_t place = table.find("\"mean\":[4.0");
-  ASSERT_NE(place, std::string::npos) << table;
-  table.replace(place, 11, "\"mean\":[4.1");
-  save_checkpoint(path("table.h5"), checkpoint);
-  expect_no_resumption("the column 'height' is standardized with another mean or deviation");
-  checkpoint = original;
   checkpoint.settings.at("data-preparation") = "used as they are";
   save_checkpoint(path("table.h5"), checkpoint);
   expect_no_resumption("features are standardized and were used as they are");
@@ -188,8 +178,7 @@ TEST_F(SameData, MustFitTheParametersToStartFrom) {
   const std::string load = "stage01_serial train --load table.h5 --batch-size 3 --epochs 1";
   const std::string sentence = "the parameters of the checkpoint table.h5 do not fit table.csv: ";
   write_table("table.csv", rows, "width,height,kind");
-  expect_failure(load, 1,
-                 sentence + "the columns have another order: column 1 is 'width' and was 'height'");
+  expect_failure(load, 1, sentence + "column 1 is 'width' and was 'height'");
   write_table("table.csv", "1,10,b\n2,20,a\n3,35,c\n4,40,b\n");
   expect_failure(load, 1, sentence + "there are 3 classes and were 2");
   write_table("table.csv", "1,10,b\n2,20,c\n3,35,c\n4,40,b\n");

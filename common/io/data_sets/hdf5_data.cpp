@@ -23,14 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using hdf5::Handle;
-
-std::string list(const std::vector<hsize_t>& dimensions) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < dimensions.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(dimensions[i]);
-  }
-  return text + "]";
-}
+using hdf5::list;
 
 /// Reads one file; every failure becomes a sentence with the file's name.
 class Reader {

@@ -28,20 +28,15 @@ struct Image {
 /// The most pixels that a picture may have.
 inline constexpr Index max_image_pixels = 1 << 26;
 
-/// Reads a picture: PNG, or PGM and PPM, in their plain and raw forms. Its first bytes, not its
-/// name, decide which. What is transparent becomes white.
+/// Reads a picture, a PNG file. What is transparent becomes white.
 /// @param channels that it shall have, 1 or 3; colours become grey by their luminance.
-/// @throws Error naming the file and what is wrong with it: missing, not a picture of these
-/// formats,
-///         damaged, cut short, too large; or PNG where the project was built without libpng.
+/// @throws Error naming the file and what is wrong with it: missing, no PNG, damaged, cut short,
+/// too
+///         large; or that the project was built without libpng.
 Image read_image(const std::filesystem::path& path, Index channels);
 
 /// Reads a PNG file's bytes.
 /// @throws Error as above, without the file's name: "it is damaged".
 Image read_png(std::span<const std::uint8_t> bytes, Index channels);
-
-/// Reads a PGM or PPM file's bytes.
-/// @throws Error as above, without the file's name.
-Image read_pnm(std::span<const std::uint8_t> bytes);
 
 }  // namespace stagewise
