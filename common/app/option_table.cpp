@@ -383,8 +383,10 @@ void add_others(OptionList& table) {
   table.begin("Checkpoints", for_train, Kept::no);
   add_file("load", "start from these parameters", &RunOptions::load);
   add_file("save", "write a checkpoint at the end", &RunOptions::save);
-  table.add("save-every", "K", "and also every K epochs", count(), of_more_epochs,
-            &RunOptions::save_every);
+  table
+      .add("save-every", "K", "and also every K epochs", count(), of_more_epochs,
+           &RunOptions::save_every)
+      .default_text = "never";
   add_file("save-best", "write a checkpoint after each epoch that is best on the validation set",
            &RunOptions::save_best);
   add_file("resume", "continue exactly where this checkpoint stopped", &RunOptions::resume);
@@ -401,8 +403,10 @@ void add_others(OptionList& table) {
   table.begin("Results", for_train | for_evaluate | for_predict, Kept::no);
   add_file("report", "write the results as JSON", &RunOptions::report);
   table.begin("Results", for_train, Kept::no);
-  table.add("log-every", "K", "report every K steps, too", count(), nullptr, &RunOptions::training,
-            &TrainingOptions::log_every);
+  table
+      .add("log-every", "K", "report every K steps, too", count(), nullptr, &RunOptions::training,
+           &TrainingOptions::log_every)
+      .default_text = "never";
   add_file("csv", "write the reports of the epochs, or of --log-every, as CSV; --resume adds to it",
            &RunOptions::csv);
   add_flag("timings", "print a table of time per operation", &RunOptions::timings);
@@ -411,8 +415,10 @@ void add_others(OptionList& table) {
   table.begin("Results", for_evaluate, Kept::no);
   add_flag("confusion", "print which classes are taken for which; precision and recall",
            &RunOptions::confusion);
-  table.add("mistakes", "N", "show the N most confident wrong answers", count(), nullptr,
-            &RunOptions::mistakes);
+  table
+      .add("mistakes", "N", "show the N most confident wrong answers", count(), nullptr,
+           &RunOptions::mistakes)
+      .default_text = "none";
   add_file("csv", "with --confusion: write the matrix as CSV", &RunOptions::csv);
   add_flag("latency", "measure how long one batch takes", &RunOptions::latency);
   table.begin("Results", for_predict, Kept::no);
