@@ -63,8 +63,8 @@ TEST_F(Variants, AnswerAsStage01) {
 TEST_F(Variants, ContinueAsIfTheyHadNeverStopped) {
   expect_resumption("ladder blocked", "");
   expect_resumption("ladder rungs", "--gemm dot-last-warp");
-  expect_failure("ladder rungs train --resume part.h5 --gemm tile-16", 1,
-                 "--gemm tile-16 contradicts the checkpoint part.h5, which has dot-last-warp; ...");
+  expect_failure("ladder rungs train --resume part.h5 --gemm tile-16", 2,
+                 "--gemm cannot be given with --resume: the checkpoint part.h5 decides ...");
   expect_resumption("ladder persistent", "");
   expect_resumption("ladder tf32", "--math tf32", cnn.substr(0, cnn.find("--epochs")));
   expect_resumption("per_step_memory", "--l2 0.01");

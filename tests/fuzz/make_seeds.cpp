@@ -126,12 +126,6 @@ void checkpoint_seeds(const fs::path& folder) {
 }
 
 void image_seeds(const fs::path& folder) {
-  store(folder / "plain", "P2\n# comment\n3 2\n15\n0 1 2\n13 14 15\n");
-  store(folder / "raw", "P5 3 2 255\nabcdef");
-  store(folder / "wide", "P5 1 2 65535\nabcd");
-  store_both(folder / "colours", "P6 1 2 255\nabcdef");
-  store(folder / "plain-colours", "P3 2 1 9 1 2 3 4 5 6");
-  store(folder / "huge", "P5 1048576 1048576 255\n");
   // 3 x 2 pixels of RGBA.
   constexpr std::string_view png =
       "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x03\0\0\0\x02\x08\x06\0\0\0\x9d\x74\x66\x1a"
