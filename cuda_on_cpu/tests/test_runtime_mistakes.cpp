@@ -169,7 +169,7 @@ std::vector<Mistake> mistakes() {
        {"'b'", "65536 bytes", "49152"},
        cudaErrorInvalidValue},
       {"StaticAndDynamicSharedMemoryTogether",
-       launching("static_and_dynamic", {1, 8, 16392}, static_and_dynamic_shared),
+       launching("static_and_dynamic_shared", {1, 8, 16392}, static_and_dynamic_shared),
        {"'a'", "32768 bytes", "16392 dynamic", "49152", "cudaFuncSetAttribute()"},
        cudaErrorInvalidValue},
       {"DivisionByZero",
@@ -271,11 +271,12 @@ TEST(NoMistakes, SharedMemoryIsAllowedToOneKernelAndNotToAnother) {
   allow(static_and_dynamic_shared, 40000);
   const Outcome outcome = outcome_of([] {
     launch("write_dynamic", {1, 8, 60000}, write_dynamic, 14999);
-    launch("static_and_dynamic", {1, 8, 40000}, static_and_dynamic_shared);
+    launch("static_and_dynamic_shared", {1, 8, 40000}, static_and_dynamic_shared);
   });
   EXPECT_EQ(outcome.text, "");
   EXPECT_EQ(outcome.error, cudaSuccess);
-  const Outcome other = outcome_of(launching("other", {1, 8, 50000}, static_and_dynamic_shared));
+  const Outcome other =
+      outcome_of(launching("static_and_dynamic_shared", {1, 8, 50000}, static_and_dynamic_shared));
   expect_says(other, {"50000 bytes", "may have 40000"});
   EXPECT_EQ(other.error, cudaErrorInvalidValue);
   allow(write_dynamic, 0);
