@@ -24,7 +24,7 @@ std::vector<std::string> trainings() {
 std::vector<std::string> commands() {
   std::vector<std::string> all = {"compare_checkpoints", "ladder",           "ladder gemm",
                                   "ladder reduce",       "ladder transpose", "ladder convolution",
-                                  "make_dataset",        "matrix_files"};
+                                  "make_dataset"};
   for (const std::string& program : trainings()) {
     all.push_back(program);
     for (const std::string command : {" train", " evaluate"}) all.push_back(program + command);
@@ -144,9 +144,8 @@ TEST_F(Help, SaysWhereTheOptionsOfOthersAre) {
 }
 
 TEST_F(Help, SaysTheVersion) {
-  for (const std::string program :
-       {"stage01_serial", "compare_checkpoints", "fold_bias", "ladder", "ladder persistent",
-        "make_dataset", "matrix_files", "per_step_memory"}) {
+  for (const std::string program : {"stage01_serial", "compare_checkpoints", "fold_bias", "ladder",
+                                    "ladder persistent", "make_dataset", "per_step_memory"}) {
     const std::string version = run_well(program + " --version");
     EXPECT_TRUE(version.starts_with("Stagewise ")) << version;
     EXPECT_EQ(lines_of(version).size(), 1U) << version;

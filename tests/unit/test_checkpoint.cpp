@@ -82,6 +82,7 @@ class CheckpointFile : public testing::Test {
 
 TEST_F(CheckpointFile, GivesBackWhatWasSaved) {
   Checkpoint checkpoint = example();
+  checkpoint.parameters.push_back(parameter("fc2/weight", {100, 100}, 5));
   save_checkpoint(path_, checkpoint);
   expect_equal(load_checkpoint(path_), checkpoint);
   const auto size = fs::file_size(path_);
@@ -93,7 +94,7 @@ TEST_F(CheckpointFile, GivesBackWhatWasSaved) {
   }
   save_checkpoint(path_, checkpoint);
   expect_equal(load_checkpoint(path_), checkpoint);
-  EXPECT_LT(fs::file_size(path_), size);
+  EXPECT_LT(fs::file_size(path_), size - 30'000);
 }
 
 TEST_F(CheckpointFile, EmptyTextsScalarsAndExtremeValuesSurvive) {
@@ -353,7 +354,8 @@ TEST_F(ForeignFile, ThatIsNoCheckpointIsRefused) {
       {[](hid_t, hid_t) {}, "it holds no parameters"},
       {[](hid_t file, hid_t) { H5Ldelete(file, "parameters", H5P_DEFAULT); },
        "it holds no parameters"},
-      {[](hid_t file, hid_t) {
+      {[](hid_t file, hid_t group) {
+         add_data(group, "w", H5T_IEEE_F32LE, {2});
          H5Lmove(file, "parameters", file, "weights", H5P_DEFAULT, H5P_DEFAULT);
        },
        "it has neither a group /parameters nor its parameters at the root"},

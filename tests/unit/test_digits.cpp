@@ -13,13 +13,13 @@
 namespace stagewise {
 namespace {
 
-using Image = std::vector<std::uint8_t>;
+using Pixels = std::vector<std::uint8_t>;
 
 constexpr std::size_t side = 28;
 constexpr std::size_t image_pixels = side * side;
 
-std::vector<Image> images_of(const Dataset& set) {
-  std::vector<Image> images;
+std::vector<Pixels> images_of(const Dataset& set) {
+  std::vector<Pixels> images;
   for (auto at = set.pixels()->begin(); at != set.pixels()->end(); at += image_pixels) {
     images.emplace_back(at, at + image_pixels);
   }
@@ -55,7 +55,7 @@ TEST(Digits, NoImageComesTwiceAndTestImagesAreNotTrainingImages) {
   for (const Dataset& set :
        {make_digits(1000, 1, Purpose::training_data), make_digits(1000, 1, Purpose::test_data),
         make_digits(1000, 2, Purpose::training_data)}) {
-    for (const Image& image : images_of(set)) all.emplace(image.begin(), image.end());
+    for (const Pixels& image : images_of(set)) all.emplace(image.begin(), image.end());
   }
   EXPECT_EQ(all.size(), 3000U);
 }
@@ -70,7 +70,7 @@ TEST(Digits, EveryClassIsAboutEquallyFrequent) {
 }
 
 TEST(Digits, AreBrightStrokesInsideADarkImage) {
-  for (const Image& image : images_of(make_digits(1000, 1, Purpose::test_data))) {
+  for (const Pixels& image : images_of(make_digits(1000, 1, Purpose::test_data))) {
     const auto bright = std::count_if(image.begin(), image.end(), [](int p) { return p > 100; });
     EXPECT_GT(bright, 12);
     EXPECT_LT(bright, 28 * 28 / 3);
