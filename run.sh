@@ -100,6 +100,7 @@ ${bold}Commands${plain}
   predict-scaling
             predicts training on up to 1,024 GPUs and more, by a model of what
             is computed and exchanged
+  bench     builds the ladders, verifies their rungs and times them
   docs      builds the documentation and says where it is
   install   installs the packages that these need, and nothing else
   clean     removes the folder build/
@@ -163,9 +164,9 @@ if [[ $# -gt 0 && $1 != -* ]]; then
   shift
   case $command in
     count | build | test | try | exercise | hint | solution | grade | plot | convert | predict-scaling | docs | \
-      install | clean | help) ;;
+      bench | install | clean | help) ;;
     *)
-      fail "Unknown command '$command'; the commands are count, build, test, try, exercise, hint, solution, grade, plot, convert, predict-scaling, docs, install, clean and help." 2
+      fail "Unknown command '$command'; the commands are count, build, test, try, exercise, hint, solution, grade, plot, convert, predict-scaling, docs, bench, install, clean and help." 2
       ;;
   esac
 fi
@@ -216,7 +217,7 @@ while [[ $# -gt 0 ]]; do
       ;;
     build:[!-]*) passed_on+=("$1") ;;
     tour:count | tour:build | tour:test | tour:try | tour:exercise | tour:hint | tour:solution | tour:grade | tour:plot | tour:convert | \
-      tour:predict-scaling | tour:docs | tour:install | tour:clean | tour:help)
+      tour:predict-scaling | tour:docs | tour:bench | tour:install | tour:clean | tour:help)
       fail "The command comes first: ./run.sh $1, then its options." 2
       ;;
     *) fail "Unknown option '$1'; ./run.sh help lists the options." 2 ;;
@@ -527,6 +528,15 @@ docs() {
   say "The documentation is $PWD/$folder/docs/html/index.html"
 }
 
+bench() {
+  set_up
+  build ladder
+  local ladder
+  for ladder in gemm reduce transpose convolution; do
+    "$folder/bin/ladder" "$ladder" || fail "ladder $ladder failed (exit code $?); its output is above." 1
+  done
+}
+
 # Standard output belongs to the program.
 try_program() {
   local options=(--build "$PWD/build/try") own=" ${passed_on[*]} "
@@ -595,6 +605,7 @@ case $command in
   plot | convert | predict-scaling) python_program ;;
   install) install_packages ;;
   test) run_tests ;;
+  bench) bench ;;
   docs) docs ;;
   clean)
     rm -rf build 2>/dev/null ||
