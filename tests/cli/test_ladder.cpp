@@ -74,10 +74,12 @@ TEST_F(Ladders, ARungRunsByItsName) {
                {"reduce", " --n 99"},
                {"transpose", " --m 9 --n 10"},
                {"convolution", " --images 2 --size 7 --filter 2 --filters 3"}}) {
-    const std::vector<std::string> rungs = rungs_of(ladder);
-    ASSERT_GE(rungs.size(), 3U);
-    for (const std::string& rung : {rungs[0], rungs[2]}) {
-      const std::vector<json> rows = rows_of(ladder + sizes + " --repetitions 0 --rung " + rung);
+    const std::string command = ladder + sizes + " --repetitions 0";
+    const std::vector<json> all = rows_of(command);
+    ASSERT_GE(all.size(), 3U);
+    for (const json& row : {all.front(), all.back()}) {
+      const std::string rung = row.at("name");
+      const std::vector<json> rows = rows_of(command + " --rung " + rung);
       ASSERT_EQ(rows.size(), 1U) << rung;
       EXPECT_EQ(rows[0].at("name"), rung);
     }
@@ -93,7 +95,7 @@ TEST_F(Ladders, TheTopRungsTilesAreVerified) {
   if (count(outcome.err, "compute capability") > 0) GTEST_SKIP() << outcome.err;
   for (const std::string options : {"--transpose-b --precision double", "--precision float"}) {
     const std::vector<json> rows = rows_of(product + "--tiles " + options);
-    EXPECT_GE(rows.size(), 3U);
+    EXPECT_GE(rows.size(), 2U);
     for (const json& row : rows) {
       EXPECT_TRUE(row.at("verified").get<bool>()) << row;
       EXPECT_TRUE(row.at("plan").get<std::string>().starts_with(row.at("name").get<std::string>()))
