@@ -82,7 +82,7 @@ TEST_F(Variants, HaveTheStagesNumbersWhereTheirsAreNotAskedFor) {
   // Unasked, it keeps memory where an optimizer has values of its own.
   expect_bits_of("stage02_naive_cuda", "per_step_memory", smooth_training + "--optimizer adam");
   expect_bits_of("stage04_minibatch", "ladder tf32", cnn, "--math own");
-  expect_bits_of("stage04_minibatch", "ladder tf32", cnn + "--precision double ");
+  expect_bits_of("stage04_minibatch", "ladder tf32", cnn + "--precision double ", "--math own");
   expect_bits_of("stage04_minibatch", "ladder persistent", smooth_training, "--persistent off");
   for (const std::string options :
        {"--fuse off", "--gather kernel", "--stream-batches", "--workers 3", "--optimizer adam"}) {
@@ -144,10 +144,6 @@ const Sayings wrong_choices = {
     {"ladder rungs train --gemm tile-17", "--gemm: 'tile-17' is not one of auto, ..."},
     {"ladder rungs train --reduce tree", "--reduce: 'tree' is not one of ..."},
     {"ladder rungs train --convolution gemm", "is not one of auto, direct, im2col, implicit"},
-    {"ladder tf32 train --model cnn --precision double",
-     "rounds floats: it is for --precision float"},
-    {"ladder tf32 train --model cnn --fuse off",
-     "needs fused convolutions, and --fuse off leaves none"},
     {"ladder persistent train --persistent sometimes", "'sometimes' is not one of on, auto, off"},
     {"ladder persistent train --persistent", "--persistent needs a value"},
     {"per_step_memory train --memory twice", "--memory: 'twice' is not one of per-step, once"},
@@ -159,6 +155,14 @@ const Sayings wrong_choices = {
 
 TEST_F(Variants, RefuseWhatTheyDoNotKnow) {
   expect_failures("", 2, wrong_choices);
+  // What only the executor knows is said below the training's head.
+  for (const auto& [option, said] : Sayings{
+           {"--precision double", "--math tf32 rounds floats: it is for --precision float"},
+           {"--fuse off", "--math tf32 needs fused convolutions, and --fuse off leaves none"}}) {
+    const Outcome outcome = run("ladder tf32 train --model cnn " + option);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.err, "ladder tf32: " + said + ".\n");
+  }
 }
 
 }  // namespace
