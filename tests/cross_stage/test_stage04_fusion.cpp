@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -329,7 +328,7 @@ struct Case {
   FuseOptions fusion = {};
   Index rows = 10;            ///< of the largest batch
   bool sums_product = false;  ///< whether the last layer's product is a line of its own
-  bool has_ties = false;      ///< whether outputs are often the same
+  Index ties_from = -1;       ///< all outputs from here on are alike and the largest, if not -1
   double bad = 0;             ///< a feature that is no number, if not 0
 };
 
@@ -415,7 +414,9 @@ std::vector<Case> extremes() {
   std::vector<Case> all;
   for (int classes = 2; classes <= 70; ++classes) {
     all.push_back({"classes", perceptron(3, {9}, classes), {}, {}, 11, classes % 2 == 0});
-    if (classes <= 32) all.push_back({"classes, loss", perceptron(3, {}, classes), {}, loss});
+    if (classes > 32) continue;
+    all.push_back({"classes, loss", perceptron(3, {}, classes), {}, loss});
+    all.push_back({"classes, warps", perceptron(3, {9}, classes), {}, warp_per_row, 60});
   }
   for (const Index units : {128, 129, 513, 1'025, 2'049}) {
     all.push_back({"shared rows", perceptron(2, {units}, 10), {}, {}, 60, units % 2 == 0});
@@ -429,13 +430,16 @@ std::vector<Case> extremes() {
   }
   all.push_back(
       {"rows of losses, twice", perceptron(2, {}, 3), {}, loss, 128 * multiprocessors + 13});
-  for (const int classes : {10, 32, 70}) {
-    for (const FuseOptions& fusion : {FuseOptions(), loss, warp_per_row}) {
-      all.push_back({.name = "ties",
-                     .model = perceptron(2, {}, classes),
-                     .fusion = fusion,
-                     .rows = 600,
-                     .has_ties = true});
+  for (const int classes : {32, 70}) {
+    for (const Index first : {0, 1, 31, 32, 33, 63, 64, 68}) {
+      if (first >= classes) continue;
+      for (const FuseOptions& fusion : {FuseOptions(), loss, warp_per_row}) {
+        all.push_back({.name = "ties",
+                       .model = perceptron(2, {}, classes),
+                       .fusion = fusion,
+                       .rows = 600,
+                       .ties_from = first});
+      }
     }
   }
   for (const FuseOptions& fusion : {FuseOptions(), loss, warp_per_row}) {
@@ -497,9 +501,6 @@ class Samples {
   static std::vector<T> features_of(const Case& one) {
     const Index width = one.model.sample.elements();
     std::vector<T> features = random_values<T>(count(one) * width + shift(one), 1);
-    for (T& value : features) {
-      if (one.has_ties) value = std::round(4 * value) / 4;
-    }
     const auto sample = static_cast<Index>(order_of(one)[static_cast<std::size_t>(one.rows / 2)]);
     T& some = features[static_cast<std::size_t>(shift(one) + sample * width + width / 2)];
     if (one.bad != 0) some = static_cast<T>(one.bad);
@@ -549,8 +550,9 @@ void fill(MinibatchExecutor<T>& executor, const Program& program, const Case& on
     const Index n = elements_of(value, one.rows);
     if (is_parameter(value.role)) {
       std::vector<T> start = random_values<T>(n, static_cast<std::uint64_t>(i), -0.4, 0.4);
-      for (T& number : start) {
-        if (one.has_ties) number = std::round(4 * number) / 4;
+      if (one.ties_from >= 0) {
+        std::fill(start.begin(), start.end(), T{0});
+        if (value.role == Role::bias) std::fill(start.begin() + one.ties_from, start.end(), T{1});
       }
       copy_into(executor, {i}, start);
     } else if (value.type == Type::totals) {
