@@ -13,6 +13,7 @@
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/gpu_test.hpp"
 #include "cross_stage/random_shapes.hpp"
+#include "ladders/reduce/naive.hpp"
 #include "ladders/reduce/reduce.hpp"
 #include "ladders/reduce/serial.hpp"
 #include "support.hpp"
@@ -88,6 +89,10 @@ TYPED_TEST(Reductions, Sum) {
       expect_within_units(what, 4, actual, {exact, this->nan});
       if (this->HasFatalFailure()) return;
     }
+    if (n > 1025) continue;
+    CudaArray out(poison<T>(2));
+    naive_cuda::sum(nullptr, n, there.get() + offset, out.get());
+    expect_within_units("one thread, " + std::to_string(n), 4, out.read(), expected);
   }
   this->expect_zeros(workspace);
 }
