@@ -190,6 +190,6 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start_handle,
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  if (flags > 1) return record(cudaErrorInvalidValue);
+  if (flags > cudaEventRecordExternal) return record(cudaErrorInvalidValue);
   return cudaEventRecord(event, stream);
 }

@@ -20,14 +20,13 @@ constexpr std::array<Overloaded, 6> overloaded = {
      {"cudaMallocHost", "void**, std::size_t, unsigned int"},
      {"cudaHostAlloc", "void**, std::size_t, unsigned int"}}};
 
-constexpr std::array<std::string_view, 20> others = {
-    "cudaFree",          "cudaFreeAsync",        "cudaFreeHost",
-    "cudaMemcpy",        "cudaMemcpyAsync",      "cudaMemcpy2D",
-    "cudaMemcpy2DAsync", "cudaMemcpyPeer",       "cudaMemcpyPeerAsync",
-    "cudaMemset",        "cudaMemsetAsync",      "cudaMemset2D",
-    "cudaMemset2DAsync", "cudaMalloc3D",         "cudaMemset3D",
-    "cudaMemset3DAsync", "cudaMemcpy3D",         "cudaMemcpy3DAsync",
-    "cudaMemcpy3DPeer",  "cudaMemcpy3DPeerAsync"};
+constexpr std::array<std::string_view, 18> others = {
+    "cudaFree",          "cudaFreeAsync",   "cudaFreeHost",
+    "cudaMemcpy",        "cudaMemcpyAsync", "cudaMemcpy2D",
+    "cudaMemcpy2DAsync", "cudaMemcpyPeer",  "cudaMemcpyPeerAsync",
+    "cudaMemset",        "cudaMemsetAsync", "cudaMemset2D",
+    "cudaMemset2DAsync", "cudaMalloc3D",    "cudaMemset3D",
+    "cudaMemset3DAsync", "cudaMemcpy3D",    "cudaMemcpy3DAsync"};
 
 }  // namespace
 
