@@ -235,7 +235,6 @@ elif [[ " $presets " != *" $preset "* ]]; then
 fi
 [[ $jobs =~ ^[1-9][0-9]*$ ]] || fail "--jobs is '$jobs', but must be a whole number of at least 1." 2
 
-
 # ---------------------------------------------------------------------------------------------------
 # Set-up: the packages that the command needs
 
@@ -531,9 +530,10 @@ docs() {
 bench() {
   set_up
   build ladder
-  local ladder
+  local ladder code=0
   for ladder in gemm reduce transpose convolution; do
-    "$folder/bin/ladder" "$ladder" || fail "ladder $ladder failed (exit code $?); its output is above." 1
+    "$folder/bin/ladder" "$ladder" || code=$?
+    [[ $code -eq 0 ]] || fail "ladder $ladder failed (exit code $code); its output is above." "$code"
   done
 }
 

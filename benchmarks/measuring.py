@@ -65,7 +65,7 @@ def complaint(errors):
 
 
 def environment():
-    """OpenBLAS chooses its kernels itself, whatever the environment says; Open MPI asks root for a word, twice."""
+    """OpenBLAS chooses its kernels itself, whatever OPENBLAS_CORETYPE says; Open MPI asks root for a word, twice."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_CORETYPE")}
     return env | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 

@@ -1,4 +1,4 @@
-# Every program but tests and timings.
+# Every program but tests, and what the benchmarks load.
 add_custom_target(programs)
 
 # stagewise_include_root(TARGET FOLDER): whoever links the target can include FOLDER/..., and nothing else

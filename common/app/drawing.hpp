@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,8 +21,8 @@ struct Drawing {
 };
 
 /// Draws a sample, which must be an image, [height, width, channels]: the mean of three channels,
-/// else the first one. Values are shown as they are from 0 to 1; if some lie
-/// outside, from the least to the largest. A larger image is made smaller to fit.
+/// else the first one. Values are shown as they are from 0 to 1; if some lie outside, from
+/// the least to the largest. A larger image is made smaller to fit.
 /// @param columns at most so many are used.
 Drawing draw(const Dataset& dataset, Index sample, std::size_t columns);
 

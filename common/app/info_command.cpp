@@ -208,13 +208,12 @@ class ProgramTable {
     return file == stage_.files.end() ? "-" : file->second;
   }
 
-  /// What is new in this stage: the file that computes the line is its own or an experiment's, or
-  /// no stage before it has such a line.
+  /// What is new in this stage: the file that computes the line is its own, or no stage before it
+  /// has such a line.
   std::string change(const Line& line) const {
     if (stage_.folder.empty()) return "";
     if (line.replaces.empty() && !before_.contains(name_of(line.operation))) return "new line";
-    const std::string file = file_of(line);
-    if (!file.starts_with(stage_.folder) && !file.starts_with("benchmarks/")) return "";
+    if (!file_of(line).starts_with(stage_.folder)) return "";
     return line.replaces.empty() ? "new kernel" : "fused";
   }
 

@@ -16,8 +16,7 @@
 namespace stagewise {
 namespace {
 
-// --------------------------------------------------------------------- how values are read and
-// written
+// ------------------------------------------------------------------------------- values as texts
 
 std::string written(std::integral auto value) {
   return std::to_string(value);
@@ -251,8 +250,12 @@ void add_data(OptionList& table) {
       .add("data-dir", "DIR", "folder that holds mnist/, ...", parse_name, of_data_folder, set,
            &Set::data_dir)
       .default_text = "STAGEWISE_DATA_DIR, else datasets";
+  table.begin(data_group, for_train, Kept::no);
   table.add("test-limit", "N", "use the first N test samples; --resume does not remember it",
             parse_limit, nullptr, set, &Set::test_limit);
+  table.begin(data_group, for_evaluate | for_predict, Kept::no);
+  table.add("test-limit", "N", "use the first N test samples", parse_limit, nullptr, set,
+            &Set::test_limit);
   table.begin(data_group, with_data, Kept::of_training);
   table.add("label", "NAME", "csv: the column that holds the class", parse_name, of_table, set,
             &Set::label);
@@ -341,8 +344,7 @@ void add_training(OptionList& table) {
   using Training = TrainingOptions;
   const auto training = &RunOptions::training;
   table.begin("Training", for_train | for_info, Kept::of_training);
-  table.add("batch-size", "N", "samples a step, of all processes together", count(), nullptr,
-            training, &Training::batch_size);
+  table.add("batch-size", "N", "samples a step", count(), nullptr, training, &Training::batch_size);
   table.begin("Network", for_evaluate | for_predict, Kept::no);
   table.add("batch-size", "N", "samples at a time", count(), nullptr, training,
             &Training::batch_size);
@@ -352,7 +354,7 @@ void add_training(OptionList& table) {
       .add("epochs", "N",
            "passes through the data; with --resume the total, those done before included",
            count(0, most_epochs), nullptr, training, &Training::epochs)
-      .default_text = "5; with --resume the checkpoint's";
+      .default_text = std::to_string(TrainingOptions().epochs) + "; with --resume the checkpoint's";
   add_optimizer(table);
   table.add("seed", "N", "of initial weights and sample order", parse_seed, of_randomness, training,
             &Training::seed);
@@ -425,8 +427,7 @@ void add_others(OptionList& table) {
   add_file("csv", "write the predictions as CSV", &RunOptions::csv);
 }
 
-// --------------------------------------------------------------------------------------
-// declaration
+// ----------------------------------------------------------------------------------- declaration
 
 /// Declares `--name` as an option that the help does not show and that is refused with `sentence`.
 void refuse(CLI::App& app, const std::string& name, const std::string& sentence) {
@@ -447,13 +448,16 @@ void declare(CLI::App& app, const Option& option, const Stage& stage, RunOptions
         ->disable_flag_override();
     return;
   }
-  const bool are_ranks = option.name == "workers" && stage.ranks != nullptr;
-  CLI::Option* const declared = add_value(app, option.name, option.argument,
-                                          are_ranks ? "every process is one" : option.description,
-                                          are_ranks                      ? "as many as processes"
-                                          : !option.default_text.empty() ? option.default_text
-                                                                         : option.write(options),
-                                          read);
+  const bool has_ranks = stage.ranks != nullptr;
+  const bool are_ranks = has_ranks && option.name == "workers";
+  std::string description = are_ranks ? "every process is one" : option.description;
+  if (has_ranks && option.name == "batch-size" && (option.commands & for_train) != 0)
+    description += ", of all processes together";
+  std::string default_text =
+      option.default_text.empty() ? option.write(options) : option.default_text;
+  if (are_ranks) default_text = "as many as processes";
+  CLI::Option* const declared =
+      add_value(app, option.name, option.argument, description, default_text, read);
   declared->required(option.is_required);
   if (!option.alone.empty()) declared->expected(0, 1);
 }

@@ -18,7 +18,8 @@ enum Command : std::uint8_t { for_train = 1, for_evaluate = 2, for_predict = 4, 
 /// for different commands.
 const std::vector<Option>& option_table();
 
-/// Why an option has no effect; see Option::why_idle. No checkpoint stores such an option. On the
+/// Why an option has no effect; see Option::why_idle. No checkpoint stores such an
+/// option, but for averages that wait for further ranks (settings_of()). On the
 /// command line, it is refused or ignored; see drop_idle_options().
 std::string why_idle(const Option& option, const RunOptions& options);
 

@@ -64,11 +64,16 @@ void adopt_options(const Checkpoint& checkpoint, const fs::path& file, RunOption
   }
 }
 
-/// @throws UsageError for an option on the command line that is the checkpoint's to say.
-void expect_not_decided(const RunOptions& options, const fs::path& file) {
+/// @throws UsageError for an option on the command line that is the checkpoint's to say. One of
+/// another stage does not
+///         know of this stage's own.
+void expect_not_decided(const Checkpoint& checkpoint, const fs::path& file,
+                        const RunOptions& options) {
   for (const Option& option : options.options) {
+    const bool is_known =
+        option.stored_as.empty() || checkpoint.settings.contains(option.stored_as);
     const bool is_decided = option.kept == Kept::of_training || option.kept == Kept::of_network;
-    if (!is_decided || !options.given.contains(option.name)) continue;
+    if (!is_known || !is_decided || !options.given.contains(option.name)) continue;
     throw UsageError("--" + option.name + " cannot be given with --resume: the checkpoint " +
                      file.string() +
                      " decides how its training continues; leave the option out, or start a new "
@@ -85,6 +90,10 @@ void expect_complete(const Checkpoint& checkpoint, const fs::path& file,
                          options.given.contains(option.name) || option.name == "seed";
     if (option.kept == Kept::no || is_said || !why_idle(option, options).empty()) continue;
     if (option.name == "workers" && options.ranks_are_workers) continue;
+    // Other data; check_data() says what differs.
+    const bool is_of_data =
+        option.kept == Kept::of_training && (option.commands & for_predict) != 0;
+    if (is_of_data && options.given.contains("dataset")) continue;
     missing.push_back(option.name);
   }
   if (missing == std::vector<std::string>{"epochs"}) {
@@ -139,7 +148,7 @@ void adopt_model(const Checkpoint& checkpoint, const fs::path& file, RunOptions&
 }
 
 void adopt_training(const Checkpoint& checkpoint, const fs::path& file, RunOptions& options) {
-  expect_not_decided(options, file);
+  expect_not_decided(checkpoint, file, options);
   if (checkpoint.model.empty() || !checkpoint.settings.contains("batch-size")) {
     throw Error("the checkpoint " + file.string() +
                 " does not say how it was trained, so its training cannot be resumed; start a new "

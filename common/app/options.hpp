@@ -25,7 +25,7 @@ namespace stagewise {
 /// What a checkpoint says about an option.
 enum class Kept : std::uint8_t {
   no,
-  freely,       ///< how it was, which may be another when training resumes
+  freely,       ///< what it was; --resume may be given another
   of_training,  ///< how training continues
   of_network    ///< which network it holds
 };
@@ -115,8 +115,8 @@ void settle(const Stage& stage, RunOptions& options, int ranks);
 
 /// Sets options on the command line that have no effect (see why_idle()) to their defaults, each
 /// with a note on standard error, which one process writes for all.
-/// @throws UsageError if who wrote the option would expect another network, or other samples, than
-///         there are; likewise for a choice that insists on its effect (StageOption::insists).
+/// @throws UsageError for an option of the network, for one of the data beside --image, and for a
+///         choice that insists on its effect (StageOption::insists).
 void drop_idle_options(const Stage& stage, RunOptions& options);
 
 /// @throws UsageError for a number that is neither 0 nor infinite as written, but becomes so in the

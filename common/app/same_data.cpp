@@ -93,11 +93,11 @@ Differences compare_contents(const Checkpoint& checkpoint, const Split& data) {
       })) {
     return differences;
   }
-  const auto other = [](const char* what) {
-    return [=](auto&&...) { return std::string("the samples have other ") + what; };
-  };
-  compare("data-values", other("values"));
-  compare("data-labels", other("labels"));
+  const bool has_other_values = compare(
+      "data-values", [](auto&&...) { return std::string("the samples have other values"); });
+  compare("data-labels", [&](auto&&...) {
+    return std::string(has_other_values ? "and other labels" : "the samples have other labels");
+  });
   return differences;
 }
 

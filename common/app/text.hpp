@@ -1,5 +1,5 @@
 /// @file
-/// Numbers as people read them.
+/// Numbers and tables as people read them.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ std::string left(const std::string& text, std::size_t width);
 /// Of a text longer than `width`, what fits, and an ellipsis.
 std::string cut(const std::string& text, std::size_t width);
 
-/// A column of a table, whose cells are at its end unless `is_left`.
+/// A column of a table; its cells are aligned to the right unless `is_left`.
 struct Column {
   std::string heading;
   std::size_t width;

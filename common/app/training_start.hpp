@@ -25,9 +25,8 @@ struct TrainingStart {
 };
 
 /// Reads it, if there is one, and adopts its settings: those of the network, and to resume, all.
-/// @throws Error if the file is damaged, not the same on every rank, or contradicts the command
-/// line
-///         or itself.
+/// @throws Error if the file is damaged, not the same on every rank, or contradicts the
+///         command line or itself.
 TrainingStart read_start(const Stage& stage, RunOptions& options);
 
 /// Does `work`. If options fail it that all come from the checkpoint, none from the user, the file

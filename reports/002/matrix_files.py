@@ -27,7 +27,7 @@ try:
 
     from stagewise import checkpoint
 except ImportError as missing:
-    sys.exit(f"matrix_files: this python3 has no {missing.name}; ./run.sh convert installs it.")
+    sys.exit(f"matrix_files: this python3 has no {missing.name}; ./run.sh install installs it, for /usr/bin/python3.")
 
 ## [header]
 MAGIC = b"\x93CS378H\0"

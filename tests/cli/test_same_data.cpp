@@ -84,8 +84,8 @@ TEST_F(SameData, IsAskedForAndWhatDiffersIsSaid) {
   for (const Other& other : std::vector<Other>{
            {header, with("35", "36"), others + "values"},
            {header, with("3,35,a", "3,35,b"), others + "labels"},
-           {header, with("3,35,a", "3,35.000001,b"), others + "values, " + others + "labels"},
-           {header, "2,20,a\n1,10,b\n" + rows.substr(14), others + "values, " + others + "labels"},
+           {header, with("3,35,a", "3,35.000001,b"), others + "values, and other labels"},
+           {header, "2,20,a\n1,10,b\n" + rows.substr(14), others + "values, and other labels"},
            {header, rows + "9,90,a\n10,100,b\n11,110,a\n",
             "there are 9 training samples and were 7"},
            {header, with("4,40,b", "4,40,c"),

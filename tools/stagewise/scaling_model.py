@@ -2,7 +2,7 @@
 
 A step is what a GPU computes, plus what its ranks exchange: latencies, and bytes over bandwidths
 (docs/pages/scaling_model.md). All times are in seconds. The constants were measured: those of sums and steps are the
-ones with the least relative errors for the points in scaling_points.py.
+ones with the least squares of relative errors for the points in scaling_points.py.
 """
 
 from __future__ import annotations

@@ -31,8 +31,7 @@ inline constexpr Index max_image_pixels = 1 << 26;
 /// Reads a picture, a PNG file. What is transparent becomes white.
 /// @param channels that it shall have, 1 or 3; colours become grey by their luminance.
 /// @throws Error naming the file and what is wrong with it: missing, no PNG, damaged, cut short,
-/// too
-///         large; or that the project was built without libpng.
+///         too large; also if the project was built without libpng.
 Image read_image(const std::filesystem::path& path, Index channels);
 
 /// Reads a PNG file's bytes.
