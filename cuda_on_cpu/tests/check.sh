@@ -53,14 +53,16 @@ check_program() {
 }
 
 check_refused() {
-  local number line sentence said
+  local number line sentence said tried=0
   while read -r number line sentence; do
     [[ $sentence == "$name.cu:"* ]] || sentence="$name.cu:$line: $sentence"
     said=$("$compile" "$build" "$name.cu" "$program" "-DMISTAKE=$number" 2>&1) && said="nothing: it compiles"
     [[ $said == "$sentence" ]] || fail "with mistake $number is told '$said' instead of '$sentence'"
+    tried=$((tried + 1))
   done < <(awk '/MISTAKE == / { number = $NF; next }
     match($0, /^ *\/\/! /) { text = text " " substr($0, RLENGTH + 1); next }
     text { print number, NR, text; text = "" }' "$name.cu")
+  [[ $tried -eq $(grep -c 'MISTAKE == ' "$name.cu") ]] || fail "has mistakes without a sentence"
 }
 
 # numbers FIELD: those of the lines that grep -n has found, in one line.
@@ -93,14 +95,16 @@ $said"
 }
 
 check_observed() {
-  local order variant kind
+  local order variant kind tried=0
   "$compile" --observed "$build" "$file" "$program"
   export STAGEWISE_CPU_OBSERVE=mistakes
   for order in forward reverse random; do STAGEWISE_CPU_THREAD_ORDER=$order expect 0 "" 0; done
   while read -r variant kind; do
     check_mistake "$variant" "$kind" forward
     [[ $kind != race ]] || check_mistake "$variant" "$kind" reverse
+    tried=$((tried + 1))
   done < <(sed -nE 's|.*// ([0-9]+: .*)|\1|p' "$name.cu" | tr ',' '\n' | sed 's/[: ]\+/ /g' | sort -nu)
+  [[ $tried -gt 0 ]] || fail "has no marked mistake"
 }
 
 check_counters() {

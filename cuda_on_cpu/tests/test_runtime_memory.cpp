@@ -142,12 +142,12 @@ TEST(SettingsDeathTest, RefuseUnknownValues) {
         Setting{"THREAD_ORDER", "sideways", 2, "must be forward, reverse or random"},
         Setting{"WORKERS", "0", 2, "must be a whole number from 1 to 1024"},
         Setting{"PROTECT", "off", 0, ""}}) {
+    const std::string name = std::string("STAGEWISE_CPU_") + one.variable;
     EXPECT_EXIT(
         {
-          setenv(("STAGEWISE_CPU_" + std::string(one.variable)).c_str(), one.value,
-                 1);  // NOLINT(concurrency-mt-unsafe)
+          setenv(name.c_str(), one.value, 1);
           settings();
-          std::exit(0);  // NOLINT(concurrency-mt-unsafe)
+          std::exit(0);
         },
         testing::ExitedWithCode(one.exit_code), one.said);
   }

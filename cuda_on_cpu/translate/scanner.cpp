@@ -292,6 +292,7 @@ bool Tokens::contains(Range range, std::string_view wanted) const {
 }
 
 std::size_t Tokens::next(std::size_t place) const {
+  if (place == none) return none;
   while (++place < size()) {
     if (is_border(place)) return none;
     if (at(place).kind != TokenKind::space) return place;

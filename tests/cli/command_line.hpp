@@ -21,14 +21,6 @@ namespace stagewise {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Whether programs and tests are compiled with AddressSanitizer, under which everything takes
-/// several times as long and as much memory.
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
-
 /// A training that takes milliseconds.
 inline const std::string short_training =
     "stage01_serial train --train-limit 60 --test-limit 20 --hidden 8 --batch-size 20";

@@ -19,7 +19,7 @@ class Grading : public Stage05 {
   /// Mode 3 as stage 01 trains it.
   void train_sequentially(const std::string& options) {
     run_well(
-        "stage01_serial train --dataset digits --train-limit 300 --validation 50 --batch-size 80 "
+        "stage01_serial train --dataset=digits --train-limit 300 --validation 50 --batch-size 80 "
         "--hidden 8 --test-limit 20 --activation sigmoid --precision double --l2 0.0001 "
         "--learning-rate 0.025 --epochs 1 --shuffle off " +
         options);

@@ -77,7 +77,7 @@ TEST_F(Ladders, ARungRunsByItsName) {
     const std::string command = ladder + sizes + " --repetitions 0";
     const std::vector<json> all = rows_of(command);
     ASSERT_GE(all.size(), 3U);
-    for (const json& row : {all.front(), all.back()}) {
+    for (const json& row : all) {
       const std::string rung = row.at("name");
       const std::vector<json> rows = rows_of(command + " --rung " + rung);
       ASSERT_EQ(rows.size(), 1U) << rung;

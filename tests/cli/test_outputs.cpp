@@ -69,6 +69,7 @@ TEST_F(Outputs, OnAFullDiskLeaveTheOldOnes) {
 TEST_F(Outputs, ThatAreLostAreReported) {
   make_input("digits.h5");
   for (const std::string shell : {"exec \"$@\" >&-", "exec \"$@\" >/dev/full"}) {
+    fs::remove(path("lost.h5"));
     surroundings_.shell = shell;
     for (const std::string& command :
          {short_training, std::string("stage01_serial info"), std::string("stage01_serial --help"),

@@ -11,6 +11,14 @@ namespace {
 
 constexpr std::size_t columns = 80;
 
+/// Whether programs and tests are compiled with AddressSanitizer, under which everything takes
+/// several times as long and as much memory.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 /// As much of a terminal as the programs use: characters, line breaks, a return to the line's
 /// begin, and the erasure of its rest. Remembers everything that a line has shown.
 class Screen {

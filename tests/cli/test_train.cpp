@@ -178,7 +178,7 @@ TEST_F(Train, LearnsTheStep) {
   const std::string test = output.substr(output.find("\ntest "));
   EXPECT_GE(std::stod(between(test, "accuracy ", " ")), 0.97) << output;
   // What a neuron is may be written out.
-  run_well(train + "--resume step.h5 --epochs 6 --activation sigmoid --loss squared-error");
+  run_well(train + "--load step.h5 --epochs 1 --activation sigmoid --loss squared-error");
 }
 
 /// Less than chance after an epoch is progress, more is a rate that is too high.

@@ -111,6 +111,7 @@ TYPED_TEST(Transposes, EveryRung) {
 
 /// So many elements that rungs take their large tiles; with and without whole vectors in a row.
 TYPED_TEST(Transposes, LargeTiles) {
+  if (is_in_a_slow_preset()) GTEST_SKIP() << "too large for this preset";
   for (const Size& size : {Size{4100, 2100}, Size{2001, 4103}}) {
     expect_transposed(size, transpose_ladder<TypeParam>().last(3));
   }
@@ -118,6 +119,7 @@ TYPED_TEST(Transposes, LargeTiles) {
 
 /// So many rows that a block has to turn two tiles, one after the other.
 TEST(TallTranspose, MoreTilesThanAGridHasRows) {
+  if (is_in_a_slow_preset()) GTEST_SKIP() << "too large for this preset";
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   for (const std::string_view name : {"tile", "swizzled"}) {
     expect_transposed<float>({Index{65'535} * 32 + 33, 2},

@@ -34,7 +34,8 @@ std::int64_t stagewise::allocations_so_far() {
 }
 
 // All forms for single objects are replaced together: memory that came from one of them must not be
-// given back to the library's. The library's forms for arrays call these.
+// given back to the library's. The library's forms for arrays call these; AddressSanitizer's do
+// not, and are not counted.
 void* operator new(std::size_t bytes) {
   return allocate_or_throw(bytes, usual);
 }

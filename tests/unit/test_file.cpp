@@ -159,6 +159,24 @@ TEST_F(File, GrowsByAllOrNothing) {
   EXPECT_EQ(text_of(path_), "first\nxxx");
 }
 
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): for a handler
+fs::path file_to_move;
+fs::path place_to_move_to;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+/// The disk fills up after a part; just then, somebody renames the file.
+TEST_F(File, ThatIsRenamedMeanwhileKeepsNoPartEither) {
+  write(path_, "first\n");
+  file_to_move = path_;
+  place_to_move_to = folder_ / "moved";
+  const FullDisk full(1000);
+  std::signal(SIGXFSZ, [](int) { ::rename(file_to_move.c_str(), place_to_move_to.c_str()); });
+  const std::string text(2000, 'x');
+  EXPECT_NE(sentence_of([&] { append_to_file(path_, std::as_bytes(std::span(text)), "table"); }),
+            "");
+  EXPECT_EQ(text_of(place_to_move_to), "first\n");
+}
+
 TEST_F(File, FilesThatAreNotOursStay) {
   const std::vector<std::string> names = {"out.json.partial", ".out.json.abcdef.partial",
                                           ".out.json.partial", "out.json.part"};
@@ -231,9 +249,12 @@ TEST_F(File, WhosePlaceIsTakenOrVanishesMeanwhileIsRefused) {
   fs::create_directory(folder);
   {
     NewFile file(folder / "out.json", "report");
-    NewFile late(folder / "late.json", "report");
     fs::create_directory(folder / "out.json");
     expect_contains(sentence_of([&] { file.publish(); }), "cannot be written: it is a folder");
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
+  {
+    NewFile late(folder / "late.json", "report");
     fs::remove_all(folder);
     expect_contains(sentence_of([&] { late.publish(); }),
                     "late.json cannot be written: there is no folder ");

@@ -1,6 +1,8 @@
 /// @file
-/// What the updates of a program are. Golden values hold what they compute.
+/// What the updates of a program are, and the rate of every step. What updates compute is compared
+/// with PyTorch's (tests/golden).
 
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,40 @@
 
 namespace stagewise {
 namespace {
+
+/// The rates of all steps, relative to the learning rate.
+std::vector<double> shape_of(const Schedule& schedule) {
+  std::vector<double> rates;
+  for (std::int64_t step = 1; step <= schedule.steps; ++step) {
+    rates.push_back(learning_rate_of({.learning_rate = 0.5, .schedule = schedule}, step) / 0.5);
+  }
+  return rates;
+}
+
+void expect_near(const std::vector<double>& actual, const std::vector<double>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(actual[i], expected[i], 1e-15) << "step " << i + 1;
+  }
+}
+
+TEST(Schedule, IsConstantByDefault) {
+  EXPECT_EQ(learning_rate_of({.learning_rate = 0.3}, 1), 0.3);
+  EXPECT_EQ(learning_rate_of({.learning_rate = 0.3}, 1'000'000'000'000), 0.3);
+}
+
+TEST(Schedule, FallsInStepsOrAlongACosine) {
+  expect_near(shape_of({.decay = Decay::step, .steps = 8}), {1, 1, 1, 1, 0.1, 0.1, 0.01, 0.01});
+  expect_near(shape_of({.decay = Decay::step, .steps = 5}), {1, 1, 1, 0.1, 0.01});
+  const double root = std::numbers::sqrt2 / 2;
+  expect_near(shape_of({.decay = Decay::cosine, .steps = 4}),
+              {1, (1 + root) / 2, 0.5, (1 - root) / 2});
+}
+
+TEST(Schedule, BeginsAfterTheWarmup) {
+  expect_near(shape_of({.warmup = 4, .steps = 6}), {0.25, 0.5, 0.75, 1, 1, 1});
+  expect_near(shape_of({.decay = Decay::step, .warmup = 2, .steps = 6}), {0.5, 1, 1, 1, 0.1, 0.01});
+}
 
 /// The step of a network with one hidden layer, with its updates.
 struct Updated {

@@ -1,6 +1,5 @@
 // Streams must never change: checkpoints, golden values and figures in the documentation rest on
 // them.
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>

@@ -3,6 +3,7 @@
 /// alone and with workers.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -604,18 +605,19 @@ std::unique_ptr<ObservedExecutor<float>> with_a_nan() {
 }
 
 TEST(Train, AlsoNamesAnOperationThatMayBeWrong) {
-  struct {
+  struct Wrong {
     std::unique_ptr<ObservedExecutor<float>> executor;
     std::string begin;
     std::string end;
-  } cases[] = {
-      // NOLINT(*-avoid-c-arrays): executors cannot be copied
-      {with_a_nan<AddBias>(),
-       "1, and training stopped; that was before the first update, so the learning rate is not the "
-       "cause, but inputs up to ",
-       " or an operation that computes wrong numbers may be"},
-      {with_a_nan<ColumnSums>(), "2, and training stopped; a learning rate smaller than ",
-       ", unless an operation computes wrong numbers"}};
+  };
+  std::array<Wrong, 2> cases = {
+      {{with_a_nan<AddBias>(),
+        "1, and training stopped; that was before the first update, so the learning rate is not "
+        "the "
+        "cause, but inputs up to ",
+        " or an operation that computes wrong numbers may be"},
+       {with_a_nan<ColumnSums>(), "2, and training stopped; a learning rate smaller than ",
+        ", unless an operation computes wrong numbers"}}};
   for (auto& [executor, begin, end] : cases) {
     Training<float> training({}, std::move(executor));
     try {

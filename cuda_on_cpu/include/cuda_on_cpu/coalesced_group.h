@@ -16,6 +16,11 @@ class coalesced_group : public cuda_on_cpu::LaneGroup {
   unsigned size() const { return count(); }
   unsigned num_threads() const { return size(); }
   operator thread_group() const { return any_group(size(), mask_); }
+  /// Only a tile's ranks begin again behind the last one.
+  template <class T>
+  T shfl(T value, int source, CUDA_ON_CPU_HERE) const {
+    return from_rank(value, static_cast<unsigned>(source), "shfl", {file, line});
+  }
 };
 
 /// The lanes of the warp that are at this place together.

@@ -2,7 +2,7 @@
 // so.
 #include <cooperative_groups.h>
 
-#include "memory.h"
+#include "device_memory.h"
 
 namespace cg = cooperative_groups;
 constexpr int threads = 64;

@@ -1,6 +1,6 @@
 // Indices too large and too small, by one. Variant 0 is right; the others make one mistake each, at
 // the lines that say so.
-#include "memory.h"
+#include "device_memory.h"
 
 constexpr int n = 1001;
 

@@ -5,7 +5,7 @@
 
 #include <cuda_on_cpu/declare.h>
 
-#include "memory.h"
+#include "device_memory.h"
 
 constexpr int threads = 64;
 constexpr int blocks = 2;

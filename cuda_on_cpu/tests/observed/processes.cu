@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "memory.h"
+#include "device_memory.h"
 
 constexpr int threads = 64;
 constexpr int turns = 3;

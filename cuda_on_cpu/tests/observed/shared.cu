@@ -2,7 +2,7 @@
 // the lines that say so.
 #include <cuda_pipeline.h>
 
-#include "memory.h"
+#include "device_memory.h"
 
 constexpr int threads = 64;
 constexpr int tile = 8;

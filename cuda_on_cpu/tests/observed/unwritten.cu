@@ -1,6 +1,6 @@
 // Reads of what nobody has written. Variant 0 is right; the others make one mistake each, at the
 // lines that say so.
-#include "memory.h"
+#include "device_memory.h"
 
 struct Padded {
   char kind;

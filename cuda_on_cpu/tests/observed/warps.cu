@@ -2,7 +2,7 @@
 // that say so.
 #include <cooperative_groups.h>
 
-#include "memory.h"
+#include "device_memory.h"
 
 namespace cg = cooperative_groups;
 constexpr unsigned all = 0xffffffff;

@@ -95,7 +95,7 @@ printf 'int main() { return -100; }\n' >negative.cu
 touch text.txt
 
 expect 7 'right.cu, on ' "a folder/right.cu" -D FACTOR=2 -- hello
-[[ $output == "62 hello"* ]]
+[[ $output == "62 hello"* ]] || { echo "Printed was: $output" >&2; exit 1; }
 expect 1 'error.cu:2:' error.cu
 expect 134 'was aborted' aborts.cu
 expect 188 "exits.cu ended with exit code 188, perhaps for CUDA's error 700" exits.cu
