@@ -8,6 +8,7 @@
 #include "io/file.hpp"
 #include "io/report_json.hpp"
 
+/// @cond
 /// Absent values are null; see without_absent().
 template <typename Value>
 struct nlohmann::adl_serializer<std::optional<Value>> {
@@ -15,6 +16,7 @@ struct nlohmann::adl_serializer<std::optional<Value>> {
     json = value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
   }
 };
+/// @endcond
 
 /// As NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE, in the order of the members, and only for writing: each
 /// member under its name.
@@ -28,10 +30,12 @@ namespace stagewise {
 
 using Json = nlohmann::ordered_json;
 
+/// @cond They are documented in the header.
 STAGEWISE_TO_JSON(KernelCounters, launches, copies, loads, load_sectors, stores, store_sectors,
                   distinct_bytes, shared_cycles, bank_conflicts);
 STAGEWISE_TO_JSON(DeviceLimits, device, bytes_per_second, operations_per_second, launch_seconds,
                   cache_bytes_per_second, shared_cycles_per_second);
+/// @endcond
 static STAGEWISE_TO_JSON(EpochReport, epoch, train_loss, train_accuracy, validation_loss,
                          validation_accuracy, seconds, images_per_second);
 static STAGEWISE_TO_JSON(StepReport, epoch, step, loss, accuracy, learning_rate, images_per_second);

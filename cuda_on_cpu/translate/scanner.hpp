@@ -61,12 +61,17 @@ class Tokens : public std::vector<Token> {
 
   /// Is there a token, and is it this word or symbol?
   bool is(std::size_t place, std::string_view wanted) const;
+  /// Is it one of these?
   bool is_any(std::size_t place, std::initializer_list<std::string_view> wanted) const;
+  /// Is it an identifier or a keyword?
   bool is_word(std::size_t place) const;
+  /// Is it a bracket that opens?
   bool opens(std::size_t place) const { return is_any(place, {"(", "[", "{"}); }
+  /// Is it one that closes?
   bool closes(std::size_t place) const { return is_any(place, {")", "]", "}"}); }
   /// The beginning or the end of a macro's body, which no declaration reaches across.
   bool is_border(std::size_t place) const;
+  /// Is one of the tokens in a range this one?
   bool contains(Range range, std::string_view wanted) const;
 
   /// The token behind this one that is no space; none at a border or the end.

@@ -21,6 +21,7 @@ struct VolatileStore {
   Range value;
 };
 
+/// What a program does with volatile variables.
 struct VolatileUses {
   std::map<std::size_t, VolatileStore> stores;  ///< by the token that they begin with
   /// The `;` or the `}` that ends each loop with an empty body, as in `while (*flag == 0);`: a
@@ -30,6 +31,7 @@ struct VolatileUses {
   std::vector<std::size_t> watching_loops;
 };
 
+/// Those in the functions of a file.
 VolatileUses find_volatile_uses(const Tokens& tokens, const std::vector<DeviceFunction>& functions);
 
 }  // namespace cuda_on_cpu

@@ -35,7 +35,7 @@ struct alignas(64) Fiber : Suspended {
   std::uint64_t calls = 0;      ///< by which it has come to converge()
   const char* frame = nullptr;  ///< where the thread's own part of the stack begins
 
-  // What it has asked for with __pipeline_memcpy_async() and not waited for.
+  /// What it has asked for with __pipeline_memcpy_async() and not waited for.
   struct RequestedCopy {
     AsyncCopy copy;
     std::uintptr_t instruction;  ///< by which it was asked for

@@ -78,8 +78,8 @@ class KernelCall {
 
   /// Runs the one thread that the built-in variables describe.
   virtual void run_thread() const = 0;
-  /// For work that is kept: a lazy stream, a graph. The caller owns it. No smart pointer,
-  /// since every file with a kernel reads this one, and <memory> takes as long as all else here.
+  /// For work that is kept: a lazy stream, a graph. The caller owns it. No smart pointer, since
+  /// every file with a kernel reads this one, and their header takes as long as all else here.
   virtual const KernelCall* copy() const = 0;
   /// Pointers to the arguments.
   virtual std::vector<void*> arguments() const = 0;
