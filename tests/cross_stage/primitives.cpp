@@ -337,7 +337,9 @@ void Primitives<T>::losses() {
     std::vector<T> logits = random_values<T>(rows * cols, 1, -30, 30);
     std::vector<T> outputs = random_values<T>(rows * cols, 2);
     if (rows > 4) {
-      const auto row = [&](std::vector<T>& values, Index i) { return values.begin() + i * cols; };
+      const auto row = [width = cols](std::vector<T>& values, Index i) {
+        return values.begin() + i * width;
+      };
       *row(logits, 0) = T{1e4};  // exp of it is infinite
       *row(logits, 1) = *row(outputs, 1) = std::numeric_limits<T>::quiet_NaN();
       *(row(logits, 3) - 1) = *(row(outputs, 3) - 1) = infinity;

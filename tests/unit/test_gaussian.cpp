@@ -89,8 +89,8 @@ TEST(Gaussian, OptionsOutOfRangeAreNamed) {
       {{.deviation = -1}, "--deviation must be a finite number of at least 0"},
       {{.features = Index{1} << 62U},
        "--samples 1000 of --features 4611686018427387904 are more than 8,589,934,592 numbers"}};
-  for (const auto& [options, sentence] : cases) {
-    EXPECT_EQ(sentence_of([&] { check(options); }), sentence);
+  for (const auto& one : cases) {
+    EXPECT_EQ(sentence_of([&] { check(one.first); }), one.second);
   }
   EXPECT_THROW(make_gaussian(cases[1].first, 5, 1, Purpose::test), UsageError);
 }

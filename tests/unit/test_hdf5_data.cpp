@@ -197,12 +197,12 @@ TEST_F(Hdf5Data, MisshapenSetsAreNamed) {
       {{2, 0}, "has the shape [2, 0], which holds nothing"},
       {{0, 2}, "has the shape [0, 2], which holds nothing"},
       {{3, 2}, "holds 3 samples, but /y 2"}};
-  for (const auto& [dimensions, sentence] : cases) {
+  for (const auto& one : cases) {
     EXPECT_EQ(complaint([&](const Handle& file) {
                 good_y(file);
-                add(file, "x", H5T_IEEE_F32LE, dimensions, six);
+                add(file, "x", H5T_IEEE_F32LE, one.first, six);
               }),
-              "cannot read FILE: /x " + sentence);
+              "cannot read FILE: /x " + one.second);
   }
   EXPECT_EQ(complaint([](const Handle& file) {
               good_x(file);
@@ -297,12 +297,12 @@ TEST_F(Hdf5Data, WrongValuesAreNamedWithTheirPlace) {
       {six, {2, 3}, {1, 0, 0, 0.5, 0.5, 0}, no_one_hot},
       {six, {2, 3}, {1, 0, 0, 1, 0, nan}, no_one_hot},
       {six, {2, 3}, {1, 0, 0, 1, 1, -1}, no_one_hot}};
-  for (const auto& [x, shape, y, sentence] : cases) {
+  for (const Wrong& wrong : cases) {
     EXPECT_EQ(complaint([&](const Handle& file) {
-                add(file, "x", H5T_IEEE_F32LE, {2, 3}, x);
-                add(file, "y", H5T_IEEE_F64LE, shape, y);
+                add(file, "x", H5T_IEEE_F32LE, {2, 3}, wrong.x);
+                add(file, "y", H5T_IEEE_F64LE, wrong.shape, wrong.y);
               }),
-              "cannot read FILE: " + sentence);
+              "cannot read FILE: " + wrong.sentence);
   }
 }
 

@@ -332,11 +332,11 @@ TEST(Layers, RefuseWhatDoesNotGoTogether) {
     const ValueId input = p.add({.name = "value", .shape = sample, .is_batched = true});
     const ValueId w = p.add({.name = "value", .shape = weight});
     const ValueId b = p.add({.name = "value", .shape = bias});
-    const std::string sentence = sentence_of([&] {
-      if (window == 0) {
+    const std::string sentence = sentence_of([&, side = window] {
+      if (side == 0) {
         append_linear(p, "it", input, w, b, Activation::relu);
       } else {
-        append_convolution_relu_pool(p, "it", input, w, b, window);
+        append_convolution_relu_pool(p, "it", input, w, b, side);
       }
     });
     expect_contains(sentence, refusal);
