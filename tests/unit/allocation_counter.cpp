@@ -45,6 +45,10 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
   return allocate(bytes, usual);
 }
+void* operator new(std::size_t bytes, std::align_val_t alignment,
+                   const std::nothrow_t& /*tag*/) noexcept {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
 
 // NOLINTBEGIN(cppcoreguidelines-no-malloc): these are what RAII stands on.
 void operator delete(void* pointer) noexcept {
