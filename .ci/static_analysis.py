@@ -2,7 +2,7 @@
 """Runs clang-tidy on C++ files of a configured build folder: static_analysis.py BUILD [JOBS [CHANGED...]]
 
 Of all files, or, if some are named as changed, of these and of those that include one of them. A changed .clang-tidy
-means all of them.
+means all of its folder.
 
 With a single file, clang-tidy spends most of its time on the headers of libraries, and with the
 next file it does so again. So the files of a folder are put together into a few large ones. Some
@@ -146,7 +146,8 @@ class Batch:
 
 def concerns(file, changed):
     """Whether a file is to be analysed if these have changed."""
-    if not changed or any(os.path.basename(name) == ".clang-tidy" for name in changed):
+    rules = [os.path.dirname(name) for name in changed if os.path.basename(name) == ".clang-tidy"]
+    if not changed or any(file.startswith(folder) for folder in rules):
         return True
     if file in changed:
         return True
