@@ -20,6 +20,7 @@ struct nlohmann::adl_serializer<std::optional<Value>> {
 
 /// As NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE, in the order of the members, and only for writing: each
 /// member under its name.
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): nlohmann's are used in it
 #define STAGEWISE_TO_JSON(Type, ...)                                         \
   void to_json(Json& nlohmann_json_j, const Type& nlohmann_json_t) {         \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__)) \
