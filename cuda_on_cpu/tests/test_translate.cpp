@@ -261,8 +261,8 @@ TEST(TranslatePreprocessed, RefusesNoCallThatMayBeRight) {
            "namespace a { " + host + "}\n__global__ void k() { h(1); }",
            host + "__global__ void k() { h(1, 2); }",
            host + "__global__ void k() { using b::h; h(1); }",
-           "template <int N> __global__ void k(int x) { }\n"
-           "template <> __global__ void k<3>(int x) { }"}) {
+           host + "template <int N> __global__ void k(int x) { }\ntemplate <> __global__ void "
+                  "k<3>(int x) { }"}) {
     EXPECT_EQ(preprocessed(place + right), place + right);
   }
   for (const std::string& launch : {kernel + "void k(float x);\nint main() { k<<<1, 2>>>(x); }",

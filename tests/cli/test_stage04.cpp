@@ -138,7 +138,7 @@ TEST_F(Stage04Memory, ADataSetThatDoesNotFitIsStreamed) {
 TEST_F(Stage04Memory, ANetworkThatDoesNotFitIsRefused) {
   const auto refusal = [&](double bytes, const std::string& options) {
     set_memory(bytes);
-    const std::string sentence =
+    std::string sentence =
         expect_failure(large_training + options, 1, "(STAGEWISE_CPU_DEVICE_MEMORY)");
     expect_contains(sentence, " are free; a smaller network or --batch-size ");
     return sentence;
