@@ -112,12 +112,12 @@ TEST_F(Grading, RefusesWhatItCannotGrade) {
 
 class LadderOfSums : public Stage05 {
  protected:
-  const std::string command_ = ranks(3, "ladder") + " all-reduce ";
+  const std::string all_reduce = ranks(3, "ladder") + " all-reduce ";
 };
 
 TEST_F(LadderOfSums, VerifiesAllRungs) {
   const std::string output =
-      run_well(command_ + "--bytes 40008 --precision double --repetitions 0");
+      run_well(all_reduce + "--bytes 40008 --precision double --repetitions 0");
   EXPECT_EQ(count(output, "\nranks  3 processes on 1 host, "), 1) << output;
   EXPECT_EQ(count(output, "DIFFERS"), 0) << output;
   for (const std::string rung : {"host", "ring", "one-shot", "two-shot"}) {
@@ -125,7 +125,7 @@ TEST_F(LadderOfSums, VerifiesAllRungs) {
   }
   expect_narrow(output);
 
-  const json report = report_of(command_ + "--bytes 400");
+  const json report = report_of(all_reduce + "--bytes 400");
   EXPECT_EQ(report.at("ladder"), "all-reduce");
   EXPECT_EQ(report.at("ranks"), 3);
   ASSERT_EQ(report.at("tables").size(), 1U);
@@ -148,8 +148,8 @@ TEST_F(LadderOfSums, RefusesWhatItCannotAddUp) {
       "", 2,
       {{"ladder all-reduce",
         "all-reduce is for several processes, and there is but one: start them with ..."},
-       {command_ + "--bytes 1023", "--bytes 1023 is no multiple of the 4 bytes of a"},
-       {command_ + "--rung tree", "is not one of all, host, ring, one-shot, two-shot"}});
+       {all_reduce + "--bytes 1023", "--bytes 1023 is no multiple of the 4 bytes of a"},
+       {all_reduce + "--rung tree", "is not one of all, host, ring, one-shot, two-shot"}});
 }
 
 }  // namespace
