@@ -130,10 +130,10 @@ TEST_P(IdleOptions, EveryOptionOfTrainChangesSomething) {
     EXPECT_FALSE(results_of(without + with) == before) << with << " changes nothing";
   }
   // What files say, or stage 05's processes, is shown elsewhere.
-  const std::set<std::string> elsewhere = {"help",      "format",    "data-dir",   "label",
-                                           "load",      "save",      "save-every", "resume",
-                                           "save-best", "report",    "csv",        "log-every",
-                                           "strategy",  "transport", "timeout",    "tensor-ranks"};
+  const std::set<std::string> elsewhere = {
+      "help",       "format",    "data-dir",  "label",        "load",    "save",
+      "save-every", "resume",    "save-best", "report",       "csv",     "log-every",
+      "strategy",   "transport", "timeout",   "tensor-ranks", "overlap", "data-from"};
   for (const std::string& name : offered) {
     const bool is_known = std::any_of(effects.begin(), effects.end(), [&](const Effect& one) {
       return one.option.substr(0, one.option.find(' ')) == name;
