@@ -69,7 +69,7 @@ TEST(Dataset, SliceCopiesConsecutiveSamples) {
 TEST(Dataset, RefusesSlicesOfWhatIsNotThere) {
   expect_contains(sentence_of([] { images().slice(2, 2); }), "has 3");
   const Index most = std::numeric_limits<Index>::max() - 1;
-  for (const auto [first, count] : {std::pair<Index, Index>{-1, 2}, {4, 0}, {1, -1}, {1, most}}) {
+  for (const auto& [first, count] : {std::pair<Index, Index>{-1, 2}, {4, 0}, {1, -1}, {1, most}}) {
     EXPECT_THROW(images().slice(first, count), Error) << first;
   }
 }
