@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "cuda_on_cpu/kernel.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
 /// What a cudaGraph_t stands for.
