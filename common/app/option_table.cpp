@@ -1,14 +1,9 @@
 #include "app/option_table.hpp"
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <concepts>
 #include <limits>
-#include <map>
 #include <utility>
 
-#include "app/text.hpp"
-#include "app/values.hpp"
+#include "app/option_list.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
@@ -16,39 +11,8 @@
 namespace stagewise {
 namespace {
 
-// ------------------------------------------------------------------------------- values as texts
-
-std::string written(std::integral auto value) {
-  return std::to_string(value);
-}
-
-std::string written(double value) {
-  return shortest(value);
-}
-
-std::string written(bool value) {
-  return value ? "on" : "off";
-}
-
-std::string written(const std::filesystem::path& value) {
-  return value.string();
-}
-
-std::string written(const std::optional<Index>& value) {
-  return value ? std::to_string(*value) : "all";
-}
-
-std::string written(const std::vector<Index>& widths) {
-  return list(widths);
-}
-
-std::string written(Activation value) {
-  return to_string(value);
-}
-
-std::string written(LossKind value) {
-  return to_string(value);
-}
+const std::string data_group = "Data";
+const std::string generated_group = "Generated data (gaussian)";
 
 /// Reads a whole number.
 auto count(std::int64_t least = 1, std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
@@ -94,146 +58,6 @@ std::vector<Index> parse_hidden(const std::string& text) {
   return widths;
 }
 
-/// The names of an enumeration's values, in their order.
-using Names = std::vector<std::string>;
-
-// --------------------------------------------------------------------- why an option has no effect
-
-using Reason = std::string (*)(const RunOptions&);
-
-std::string of_perceptron(const RunOptions& options) {
-  if (options.model.name == "mlp") return "";
-  return options.model.name == "cnn"
-             ? "is for --model mlp: the layers of cnn are fixed"
-             : "is for --model mlp: a neuron is one sigmoid unit with a squared error";
-}
-
-std::string of_layers(const RunOptions& options) {
-  return options.model.name == "neuron" ? of_perceptron(options) : "";
-}
-
-std::string of_losses(const RunOptions& options) {
-  return options.model.loss == LossKind::squared_error ? "" : of_layers(options);
-}
-
-std::string of_activations(const RunOptions& options) {
-  const ModelOptions& model = options.model;
-  if (model.name == "mlp" && model.hidden.empty() && model.loss != LossKind::squared_error) {
-    return "is for hidden layers, and --hidden none leaves none";
-  }
-  return model.activation == Activation::sigmoid ? "" : of_layers(options);
-}
-
-std::string of_path(const RunOptions& options) {
-  return options.data.format.empty() ? "is for a path" : "";
-}
-
-std::string of_table(const RunOptions& options) {
-  if (is_table(options.data)) return "";
-  return "names a column of a CSV file, but " + options.data.name + " is none";
-}
-
-std::string of_data_folder(const RunOptions& options) {
-  if (is_in_data_folder(options.data)) return "";
-  return "is for data sets that are read from there, and " + options.data.name + " is " +
-         (options.data.format.empty() ? "generated" : "a path");
-}
-
-std::string of_gaussian(const RunOptions& options) {
-  const bool is_gaussian = options.data.name == "gaussian" && options.data.format.empty();
-  return is_gaussian ? "" : "is for --dataset gaussian";
-}
-
-std::string of_momentum(const RunOptions& options) {
-  return options.training.sgd.rule == Rule::momentum ? "" : "is for --optimizer momentum";
-}
-
-std::string of_adam(const RunOptions& options) {
-  return options.training.sgd.rule == Rule::adam ? "" : "is for --optimizer adam";
-}
-
-std::string of_workers(const RunOptions& options) {
-  return options.workers.workers == 1 ? "is for several workers, and there is but one" : "";
-}
-
-std::string of_weights(const RunOptions& options) {
-  if (options.workers.average == Average::weights) return of_workers(options);
-  return options.workers.workers == 1
-             ? of_workers(options)
-             : "is for --average weights: gradients are averaged in every step";
-}
-
-std::string of_randomness(const RunOptions& options) {
-  if (options.load.empty() || options.training.shuffle) return "";
-  return "has nothing to decide: --load gives the weights, and --shuffle off the order";
-}
-
-std::string of_more_epochs(const RunOptions& options) {
-  if (options.save_every < options.training.epochs) return "";
-  return "adds nothing: --save writes at the end, and --epochs is " +
-         std::to_string(options.training.epochs);
-}
-
-std::string of_picture(const RunOptions& options) {
-  return options.image.empty() ? "is for a picture, which --image names" : "";
-}
-
-// --------------------------------------------------------------------------------------- the table
-
-const std::string data_group = "Data";
-const std::string generated_group = "Generated data (gaussian)";
-const std::string workers_group = "Workers";
-
-class OptionList {
- public:
-  std::vector<Option> options;
-
-  /// The options that follow are of this group and these commands, and are kept like that.
-  void begin(const std::string& group, unsigned commands, Kept kept) {
-    next_ = {.commands = commands, .group = group, .kept = kept};
-  }
-
-  /// @param parse reads the value; or the Names of those that an enumeration has.
-  /// @param idle says why the option has no effect; see Option::why_idle.
-  /// @param members lead to the value, from RunOptions on.
-  template <typename Parse, typename... Members>
-  Option& add(const std::string& name, const std::string& argument, const std::string& description,
-              const Parse& parse, Reason idle, Members... members) {
-    const auto value = [=](auto& o) -> auto& {
-      return (o.*....*members);
-    };
-    Option& option = options.emplace_back(next_);
-    option.name = name;
-    option.argument = argument;
-    option.description = description;
-    option.why_idle = idle;
-    option.read = [=](const std::string& text, RunOptions& o) {
-      using Value = std::decay_t<decltype(value(o))>;
-      if constexpr (std::is_same_v<Parse, Names>) {
-        parse_choice(text, parse);
-        value(o) = static_cast<Value>(std::find(parse.begin(), parse.end(), text) - parse.begin());
-      } else {
-        value(o) = static_cast<Value>(parse(text));
-      }
-    };
-    option.write = [=](const RunOptions& o) {
-      if constexpr (std::is_same_v<Parse, Names>) {
-        return parse.at(static_cast<std::size_t>(value(o)));
-      } else {
-        return written(value(o));
-      }
-    };
-    option.reset = [=](RunOptions& o) {
-      RunOptions defaults;
-      value(o) = value(defaults);
-    };
-    return option;
-  }
-
- private:
-  Option next_ = {};
-};
-
 void add_data(OptionList& table) {
   using Set = DatasetOptions;
   const auto set = &RunOptions::data;
@@ -244,11 +68,11 @@ void add_data(OptionList& table) {
            nullptr, set, &Set::name)
       .default_text = "that of the checkpoint; without one, digits";
   table.add("format", "NAME", "format of the file that --dataset names: " + list_of(format_names()),
-            parse_name, of_path, set, &Set::format);
+            parse_name, idle::of_path, set, &Set::format);
   table.begin(data_group, with_data, Kept::no);
   table
-      .add("data-dir", "DIR", "folder that holds mnist/, ...", parse_name, of_data_folder, set,
-           &Set::data_dir)
+      .add("data-dir", "DIR", "folder that holds mnist/, ...", parse_name, idle::of_data_folder,
+           set, &Set::data_dir)
       .default_text = "STAGEWISE_DATA_DIR, else datasets";
   table.begin(data_group, for_train, Kept::no);
   table.add("test-limit", "N", "use the first N test samples; --resume does not remember it",
@@ -257,8 +81,8 @@ void add_data(OptionList& table) {
   table.add("test-limit", "N", "use the first N test samples", parse_limit, nullptr, set,
             &Set::test_limit);
   table.begin(data_group, with_data, Kept::of_training);
-  table.add("label", "NAME", "csv: the column that holds the class", parse_name, of_table, set,
-            &Set::label);
+  table.add("label", "NAME", "csv: the column that holds the class", parse_name, idle::of_table,
+            set, &Set::label);
   table.begin(data_group, for_train, Kept::of_training);
   table.add("train-limit", "N", "use the first N training samples", parse_limit, nullptr, set,
             &Set::train_limit);
@@ -270,7 +94,7 @@ void add_data(OptionList& table) {
   table.begin(generated_group, with_data, Kept::of_training);
   const auto add = [&](const char* name, const char* argument, const char* description,
                        const auto& parse, auto Gaussian::*member) {
-    table.add(name, argument, description, parse, of_gaussian, set, &Set::gaussian, member);
+    table.add(name, argument, description, parse, idle::of_gaussian, set, &Set::gaussian, member);
   };
   add("features", "N", "features of a sample", count(), &Gaussian::features);
   add("classes", "N", "classes", count(2, most_classes), &Gaussian::classes);
@@ -296,12 +120,12 @@ void add_network(OptionList& table) {
             &RunOptions::precision);
   table.begin("Network", for_train | for_info, Kept::of_network);
   table.add("hidden", "LIST", "widths of the hidden layers; none for none", parse_hidden,
-            of_perceptron, model, &ModelOptions::hidden);
-  table.add("activation", "NAME", list_of(activation_names), parse_activation, of_activations,
+            idle::of_perceptron, model, &ModelOptions::hidden);
+  table.add("activation", "NAME", list_of(activation_names), parse_activation, idle::of_activations,
             model, &ModelOptions::activation);
-  table.add("loss", "NAME", "cross-entropy, squared-error", parse_loss, of_losses, model,
+  table.add("loss", "NAME", "cross-entropy, squared-error", parse_loss, idle::of_losses, model,
             &ModelOptions::loss);
-  table.add("biases", "on|off", "whether layers have biases", parse_switch, of_layers, model,
+  table.add("biases", "on|off", "whether layers have biases", parse_switch, idle::of_layers, model,
             &ModelOptions::biases);
 }
 
@@ -319,12 +143,12 @@ void add_optimizer(OptionList& table) {
            &Sgd::learning_rate)
       .default_text = "0.15, with squared-error 0.1; momentum a tenth of it; adam 0.001";
   table.add("momentum", "X", "of momentum: what is left of a step in the next", parse_fraction,
-            of_momentum, training, sgd, &Sgd::momentum);
-  table.add("beta1", "X", "of adam: the same for the mean of gradients", parse_fraction, of_adam,
-            training, sgd, &Sgd::beta1);
-  table.add("beta2", "X", "of adam: and for that of their squares", parse_fraction, of_adam,
+            idle::of_momentum, training, sgd, &Sgd::momentum);
+  table.add("beta1", "X", "of adam: the same for the mean of gradients", parse_fraction,
+            idle::of_adam, training, sgd, &Sgd::beta1);
+  table.add("beta2", "X", "of adam: and for that of their squares", parse_fraction, idle::of_adam,
             training, sgd, &Sgd::beta2);
-  table.add("epsilon", "X", "of adam: keeps it from dividing by 0", parse_positive, of_adam,
+  table.add("epsilon", "X", "of adam: keeps it from dividing by 0", parse_positive, idle::of_adam,
             training, sgd, &Sgd::epsilon);
   table
       .add("schedule", "NAME",
@@ -356,8 +180,8 @@ void add_training(OptionList& table) {
            count(0, most_epochs), nullptr, training, &Training::epochs)
       .default_text = std::to_string(TrainingOptions().epochs) + "; with --resume the checkpoint's";
   add_optimizer(table);
-  table.add("seed", "N", "of initial weights and sample order", parse_seed, of_randomness, training,
-            &Training::seed);
+  table.add("seed", "N", "of initial weights and sample order", parse_seed, idle::of_randomness,
+            training, &Training::seed);
   table.add("shuffle", "on|off", "new sample order in every epoch", parse_switch, nullptr, training,
             &Training::shuffle);
 
@@ -366,10 +190,10 @@ void add_training(OptionList& table) {
   table.begin(workers_group, for_train | for_info, Kept::of_training);
   table.add("workers", "W", "share every batch among W workers", count(1, most_workers), nullptr,
             sharing, &WorkerOptions::workers);
-  table.add("average", "NAME", "of gradients or weights", Names{"gradients", "weights"}, of_workers,
-            sharing, &WorkerOptions::average);
+  table.add("average", "NAME", "of gradients or weights", Names{"gradients", "weights"},
+            idle::of_workers, sharing, &WorkerOptions::average);
   table.begin(workers_group, for_train, Kept::of_training);
-  table.add("average-every", "K", "steps between two means of weights", count(), of_weights,
+  table.add("average-every", "K", "steps between two means of weights", count(), idle::of_weights,
             sharing, &WorkerOptions::average_every);
 }
 
@@ -386,7 +210,7 @@ void add_others(OptionList& table) {
   add_file("load", "start from these parameters", &RunOptions::load);
   add_file("save", "write a checkpoint at the end", &RunOptions::save);
   table
-      .add("save-every", "K", "and also every K epochs", count(), of_more_epochs,
+      .add("save-every", "K", "and also every K epochs", count(), idle::of_more_epochs,
            &RunOptions::save_every)
       .default_text = "never";
   add_file("save-best", "write a checkpoint after each epoch that is best on the validation set",
@@ -397,7 +221,7 @@ void add_others(OptionList& table) {
   table.begin("One sample", for_predict, Kept::no);
   add_file("image", "predict this picture, a PNG file, and draw it", &RunOptions::image);
   table.add("background", "NAME", "of the picture: auto, light, dark",
-            Names{"auto", "light", "dark"}, of_picture, &RunOptions::background);
+            Names{"auto", "light", "dark"}, idle::of_picture, &RunOptions::background);
   table
       .add("sample", "I", "predict sample I of the data, from 0, and draw it", count(0), nullptr,
            &RunOptions::sample)
@@ -427,101 +251,6 @@ void add_others(OptionList& table) {
   add_file("csv", "write the predictions as CSV", &RunOptions::csv);
 }
 
-// ----------------------------------------------------------------------------------- declaration
-
-/// Declares `--name` as an option that the help does not show and that is refused with `sentence`.
-void refuse(CLI::App& app, const std::string& name, const std::string& sentence) {
-  app.add_option_function<std::string>(
-         "--" + name, [sentence](const std::string&) { throw UsageError(sentence); })
-      ->expected(0, 1)
-      ->group("");
-}
-
-void declare(CLI::App& app, const Option& option, const Stage& stage, RunOptions& options) {
-  const auto read = [option, &options](const std::string& text) {
-    option.read(text.empty() && !option.alone.empty() ? option.alone : text, options);
-    options.given.insert(option.name);
-  };
-  if (option.argument.empty()) {
-    app.add_flag_callback(
-           "--" + option.name, [read] { read("on"); }, option.description)
-        ->disable_flag_override();
-    return;
-  }
-  const bool has_ranks = stage.ranks != nullptr;
-  const bool are_ranks = has_ranks && option.name == "workers";
-  std::string description = are_ranks ? "every process is one" : option.description;
-  if (has_ranks && option.name == "batch-size" && (option.commands & for_train) != 0)
-    description += ", of all processes together";
-  std::string default_text =
-      option.default_text.empty() ? option.write(options) : option.default_text;
-  if (are_ranks) default_text = "as many as processes";
-  CLI::Option* const declared =
-      add_value(app, option.name, option.argument, description, default_text, read);
-  declared->required(option.is_required);
-  if (!option.alone.empty()) declared->expected(0, 1);
-}
-
-/// An option that only this stage has. The help of `evaluate` and `predict` omits what they do not
-/// use.
-Option own_option(const StageOption& own, Command command, const Stage& stage) {
-  const bool only_predicts = command == for_evaluate || command == for_predict;
-  const bool is_for_another = own.only_trains && only_predicts;
-  const bool is_number = own.largest > 0;
-  Option option = {.commands = for_train | for_evaluate | for_predict,
-                   .group = is_for_another ? "" : "This stage",
-                   .kept = own.changes_no_number ? Kept::freely : Kept::of_training};
-  if (own.changes_program) option.commands |= for_info;
-  option.name = own.name;
-  option.argument = is_number ? "N" : "NAME";
-  option.description = own.description + (is_number ? "" : ": " + list_of(own.choices));
-  option.alone = own.choice_without_value;
-  if (!option.alone.empty()) option.description += "; alone it means " + option.alone;
-  option.read = [own, is_number](const std::string& text, RunOptions& o) {
-    o.stage[own.name] = is_number ? std::to_string(parse_count(text, 1, own.largest))
-                                  : parse_choice(text, own.choices);
-  };
-  option.write = [name = own.name](const RunOptions& o) { return o.stage.at(name); };
-  option.reset = [own](RunOptions& o) { o.stage[own.name] = own.default_choice; };
-  option.if_absent = own.default_choice;
-  option.stored_as = stage.program + "." + own.name;
-  if (is_for_another) option.why_idle = [](const RunOptions&) { return "is for train"; };
-  if (!only_predicts) option.insists = own.insists;
-  return option;
-}
-
-/// "one, another and a third".
-std::string all_of(std::vector<std::string> programs) {
-  const std::string last = programs.back();
-  programs.pop_back();
-  return programs.empty() ? last : list_of(programs) + " and " + last;
-}
-
-/// The options that a program offers in addition to those of all stages.
-std::vector<std::string> names_of(const Offers& offers) {
-  std::vector<std::string> names;
-  for (const StageOption& option : offers.options) names.push_back(option.name);
-  for (const Option& option : option_table()) {
-    if (offers.has_workers && option.group == workers_group) names.push_back(option.name);
-  }
-  return names;
-}
-
-/// Options of other stages are refused with a sentence that says where to find them.
-void refuse_options_of_other_stages(CLI::App& app, const Stage& stage) {
-  std::map<std::string, std::vector<std::string>> programs;
-  for (const Offers& offers : stage.offers) {
-    for (const std::string& name : names_of(offers)) programs[name].push_back(offers.program);
-  }
-  for (const auto& [option, offering] : programs) {
-    if (app.get_option_no_throw("--" + option) != nullptr) continue;
-    // This stage already says what it offers elsewhere.
-    if (std::find(offering.begin(), offering.end(), stage.program) != offering.end()) continue;
-    refuse(app, option,
-           "--" + option + " is offered by " + all_of(offering) + ", not by " + stage.program);
-  }
-}
-
 }  // namespace
 
 const std::vector<Option>& option_table() {
@@ -547,24 +276,6 @@ std::string why_idle(const Option& option, const RunOptions& options) {
                                                           options.workers, options.training.sgd)
                                  : "";
   return reason.empty() ? own_reason() : reason;
-}
-
-void add_options(CLI::App& app, Command command, const Stage& stage, RunOptions& options) {
-  options.stage_why_idle = stage.why_idle;
-  options.data.needs_labels = command != for_predict;
-  options.options = option_table();
-  for (const StageOption& own : stage.options) {
-    options.options.push_back(own_option(own, command, stage));
-    options.options.back().reset(options);
-  }
-  for (const Option& option : options.options) {
-    if ((option.commands & command) == 0) continue;
-    if (option.group == workers_group && !stage.has_workers) continue;
-    app.option_defaults()->group(command == for_info ? "With --program" : option.group);
-    declare(app, option, stage, options);
-  }
-  app.option_defaults()->group("Options");
-  if (command != for_info) refuse_options_of_other_stages(app, stage);
 }
 
 std::string list(const std::vector<Index>& numbers) {

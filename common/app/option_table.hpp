@@ -14,6 +14,9 @@ namespace stagewise {
 /// The commands that offer an option, of which there may be several.
 enum Command : std::uint8_t { for_train = 1, for_evaluate = 2, for_predict = 4, for_info = 8 };
 
+/// The group of options that only some stages have, but share.
+inline const std::string workers_group = "Workers";
+
 /// Those that all stages have, in the order of the help text. One name may have several entries,
 /// for different commands.
 const std::vector<Option>& option_table();
