@@ -38,7 +38,7 @@ CHANGES = (
 def is_code(line):
     """Whether a change of a line can change what is computed, not only which of two ways computes it."""
     stripped = line.strip()
-    return (not re.match(r"//|#|static_assert|template|using|throw|\"", stripped)
+    return (not re.match(r"//|#|static_assert|template|using|throw|\{ .* \} ->|\"", stripped)
             and "Error(" not in stripped and "in_vectors = " not in stripped)
 
 

@@ -67,11 +67,11 @@ __device__ Number number_of_sum(const Number* numbers) {
   return last + 1 == none ? 1 : last + 1;  // odd after even
 }
 
-/// Counts a sum. All threads of the block call this.
+/// Counts a sum. All threads of the block call this, after a barrier behind which all have their
+/// number.
 /// @param number that of the sum; 0 if it was not finished.
 template <typename Number>
 __device__ void count_sum(Number* numbers, Number number) {
-  __syncthreads();  // all have read it
   for (unsigned i = blockIdx.x + threadIdx.x * gridDim.x; i < max_sum_blocks;
        i += blockDim.x * gridDim.x) {
     numbers[i] = number == 0 ? static_cast<Number>(-1) : number;
