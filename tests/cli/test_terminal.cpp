@@ -84,7 +84,7 @@ bool is_bar(const std::string& line) {
 // Long enough for several bars.
 const std::string long_training =
     std::string("stage01_serial train --test-limit 20 --batch-size 10 --epochs 3 --gemm naive ") +
-    (sanitized ? "--train-limit 800 --hidden 256" : "--train-limit 1000 --hidden 400");
+    (sanitized ? "--train-limit 600 --hidden 128" : "--train-limit 1000 --hidden 400");
 
 TEST_F(Terminal, ShowsABarAndTakesItBack) {
   const Screen screen = screen_of(long_training);

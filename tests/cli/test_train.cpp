@@ -184,7 +184,7 @@ TEST_F(Train, LearnsTheStep) {
 /// Less than chance after an epoch is progress, more is a rate that is too high.
 TEST_F(Train, SaysWhereTheRateIsTooHigh) {
   const auto has_note = [&](const std::string& options) {
-    return count(run_well("stage01_serial train --test-limit 20 --epochs 1 " + options),
+    return count(run_well("stage01_serial train --test-limit 20 --epochs 1 --hidden 32 " + options),
                  "\nnote   the loss of the first epoch is above 2.30, that of a guess: a learning "
                  "rate smaller than ") == 1;
   };

@@ -149,6 +149,7 @@ TEST_P(Mistakes, CuredNothingIsReported) {
   const Mistake& mistake = GetParam();
   for (const std::string order : {"forward", "reverse", "random"}) {
     for (const std::string streams : {"eager", "lazy"}) {
+      if (has_sanitizer && (order == "forward") != (streams == "eager")) continue;  // takes long
       SCOPED_TRACE(order + ", " + streams);
       Variables variables = mistake.variables;
       variables["STAGEWISE_CPU_THREAD_ORDER"] = order;
