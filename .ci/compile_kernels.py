@@ -19,6 +19,8 @@ def commands(build, compiler):
     for entry in entries:
         if not entry["file"].endswith(".cu.cpp") or "_observed.dir/" in entry["command"]:
             continue  # what an observed program has once more
+        if not os.path.exists(entry["file"]):
+            continue  # of tests that only the preset asan builds, with a compiler of its own
         flags, words = [], iter(shlex.split(entry["command"]))
         for word in words:
             if word in ("-isystem", "-iquote"):
@@ -36,14 +38,15 @@ def read(job):
 
 def main():
     build, jobs, compiler = sys.argv[1:]
-    failed = 0
+    read_well, failed = 0, 0
     with concurrent.futures.ThreadPoolExecutor(int(jobs)) as pool:
         for file, code, said in pool.map(read, commands(build, compiler)):
+            read_well += code == 0
             if code != 0:
                 failed += 1
                 print(f"{file}:\n{said}", flush=True)
-    print(f"{failed} files with errors")
-    return 1 if failed else 0
+    print(f"{read_well} files without errors, {failed} with errors")
+    return 1 if failed or not read_well else 0
 
 
 if __name__ == "__main__":
