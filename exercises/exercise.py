@@ -529,8 +529,8 @@ def command_grade(arguments):
     return 0
 
 
-def verify(exercise, most):
-    """What is wrong with an exercise itself, as sentences. Tries the start file and so many wrong answers."""
+def verify(exercise):
+    """What is wrong with an exercise itself, as sentences. Tries the start file and all wrong answers."""
     wrong = []
     verdict = check(exercise, exercise.file("solution"))
     if not verdict:
@@ -539,7 +539,7 @@ def verify(exercise, most):
         answers = exercise.wrong(folder)
         if len(answers) < 3:
             wrong.append("there are fewer than two wrong answers")
-        for path, expected in answers[:1 + most]:
+        for path, expected in answers:
             verdict = check(exercise, path)
             if verdict:
                 wrong.append(f"{path.name} is accepted")
@@ -582,7 +582,7 @@ def command_verify(arguments):
     if not arguments.prepared:
         prepare({one.kind for one in chosen})
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        results = [(one, pool.submit(verify, one, arguments.wrong)) for one in chosen]
+        results = [(one, pool.submit(verify, one)) for one in chosen]
     failed = 0
     for one, result in results:
         for sentence in result.result():
@@ -619,8 +619,6 @@ def main(words):
     verification = add("verify", command_verify, "Checks the exercises themselves.")
     verification.add_argument("names", nargs="*")
     verification.add_argument("--jobs", type=int, default=1)
-    verification.add_argument("--wrong", type=int, default=1000, metavar="N",
-                              help="tries only the first N wrong answers of each")
     verification.add_argument("--on-gpu", action="store_true", help="the solutions, on this machine's GPU")
     verification.add_argument("--prepared", action="store_true", help="builds nothing first")
     add("prepare", command_prepare, "Builds what checks are linked with.")
