@@ -32,7 +32,9 @@ TEST_F(Stage05, LearnsWithoutMpirunWhatOneRankLearns) {
   expect_contains(run_well("stage05_mpi info"), "\nlibrary    Open MPI ");
 }
 
-/// Two numbers have one sum, however they travel.
+/// Two numbers have one sum, however they travel. To the last bit, but for the transport peer: its
+/// kernels update with a fused multiply-add, which the compiler uses in other updates only where
+/// the processor has one.
 TEST_F(Stage05, LearnsTheSameByAnyTransport) {
   if (!is_emulated()) GTEST_SKIP() << "MPI may not know CUDA, or there may be too few GPUs";
   run_well(ranks(2) + smooth_training + "--save plain.h5");
@@ -40,7 +42,7 @@ TEST_F(Stage05, LearnsTheSameByAnyTransport) {
     expect_contains(
         run_well(ranks(2) + smooth_training + "--save other.h5 --transport " + transport),
         "; strategy data, transport " + transport + "\n");
-    expect_same("plain.h5", "other.h5");
+    expect_same("plain.h5", "other.h5", transport == "peer" ? "1e-12" : "0");
   }
 }
 
