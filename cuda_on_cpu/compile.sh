@@ -222,7 +222,7 @@ build() (
   # Functions of the C library that copy are called by way of src/accesses.cpp, but not by the runtime.
   compile -r -nostdlib -Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset "$work/program.o" -o "$work/kernels.o"
   local option for_linker=()
-  for option in "${options[@]}"; do [[ $option != -Wl,* ]] || for_linker+=("$option"); done
+  for option in "${options[@]}"; do [[ $option != -Wl,* && $option != *.o ]] || for_linker+=("$option"); done
   compile "${for_linker[@]}" "$work/kernels.o" -o "$program" "${libraries[@]}"
 )
 

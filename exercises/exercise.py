@@ -272,7 +272,7 @@ def check_command(exercise, answer, program, on_gpu):
     common = common_objects(exercise.kind).values()
     if exercise.kind == "cuda":
         return [CUDA_ON_CPU / "compile.sh", "--observed", RUNTIME, source, program, "-O1", "-std=gnu++20", f"-I{HERE}",
-                answer, *(f"-Wl,{file}" for file in common)]
+                answer, *common]
     return [*compile_command(exercise.kind), answer, source, *common, "-o", program]
 
 

@@ -101,6 +101,15 @@ class ExerciseTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr),
                          (1, "compile.sh: there is no compiler 'no-such-compiler' here; the variable CXX names another\n"))
 
+    def test_a_folder_with_a_comma(self):
+        """In which what the checks have in common was compiled."""
+        self.run_it("exercise", "coalescing")
+        self.run_it("exercise", "coalescing", code=1)  # after this, it is there
+        with_comma = self.folder / "built, once"
+        with_comma.symlink_to(program.RUNTIME)
+        with unittest.mock.patch.object(program, "RUNTIME", with_comma):
+            self.assertEqual(program.check(program.find("5"), EXERCISE / "solution.cu").complaint, "")
+
     def test_damaged_marks_are_kept(self):
         self.run_it("exercise", "coalescing")
         self.run_it("hint", "5")
