@@ -18,31 +18,24 @@ memory. Its forms:
     graph            copies and operations are recorded once
     bytes-...        host to host, the same with images of bytes, which the GPU divides by 255
 
-A training is that of pytorch_mlp_gpu.py: softmax cross-entropy, plain SGD, random samples that lie
-on the GPU as a whole, batches picked by a shuffled index, the loss read once an epoch. Its forms:
-
-    eager            every operation is launched by the host
-    graph            a step, picking the batch included, is recorded once, and replayed for a batch
-    epoch            a whole epoch of steps is recorded once, and replayed with each order
+A training is that of pytorch_mlp_gpu.py, in the forms of training.py.
 
 All forms come a second time, as ...-nhwc, with images in the memory format channels_last.
 """
 
-import argparse
-import gc
-import json
 import statistics
 import time
 
 import torch
+
+import training
+from training import device, record
 
 IMAGE = (1, 28, 28)
 CLASSES = 10
 LAYOUTS = {"": torch.contiguous_format, "-nhwc": torch.channels_last}
 
 torch.backends.cudnn.benchmark = True
-torch.manual_seed(1)
-device = torch.device("cuda")
 
 
 def set_precision(name):
@@ -67,20 +60,6 @@ class Network(torch.nn.Module):
         if self.is_nhwc:  # flattened as they lie in memory, so that nothing is copied
             maps = maps.permute(0, 2, 3, 1)
         return self.layers(maps.flatten(1))
-
-
-def record(work, warm_up):
-    """What `work` launches as a CUDA graph, recorded after `warm_up` has been called some times."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(5):
-            warm_up()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        work()
-    return graph.replay
 
 
 # Forward passes. Where images come from is a function of a network and their number. It makes a
@@ -130,104 +109,14 @@ def seconds_of_forward(source, count, layout, is_recorded, arguments):
     return statistics.median(seconds)
 
 
-# Trainings. A form is a function of a training and the number of samples in an epoch. It makes the
-# epoch: a function of the order of its samples.
-
-
-class Training:
-    """The network, its data, and what it takes to train it on one batch."""
-
-    def __init__(self, batch_size, layout, images):
-        self.batch_size = batch_size
-        self.images = torch.rand(images, *IMAGE, device=device)
-        self.labels = torch.randint(CLASSES, (images,), device=device)
-        self.network = Network(layout)
-        self.loss_of = torch.nn.CrossEntropyLoss()
-        self.optimizer = torch.optim.SGD(self.network.parameters(), lr=0.01)
-        self.total = torch.zeros((), device=device, dtype=torch.float64)
-        self.index = torch.arange(batch_size, device=device)
-
-    def train(self, rows):
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss_of(self.network(self.images[rows]), self.labels[rows])
-        loss.backward()
-        self.optimizer.step()
-        self.total += loss.detach() * self.batch_size
-
-    def step(self):
-        """On the samples that `index` names."""
-        self.train(self.index)
-
-
-def resident(training, do_step):
-    def epoch(order):
-        for rows in order.split(training.batch_size):
-            training.index.copy_(rows)
-            do_step()
-        training.total.item()
-    return epoch
-
-
-def eager(training, _count):
-    return resident(training, training.step)
-
-
-def graph(training, _count):
-    return resident(training, record(training.step, training.step))
-
-
-def whole_epoch(training, count):
-    own_order = torch.arange(count, device=device)
-
-    def steps():
-        for rows in own_order.split(training.batch_size):
-            training.train(rows)
-
-    replay = record(steps, training.step)
-
-    def epoch(order):
-        own_order.copy_(order)
-        replay()
-        training.total.item()
-    return epoch
-
-
-FORMS = {"eager": eager, "graph": graph, "epoch": whole_epoch}
-
-
-def rate_of_training(form, batch_size, layout, arguments):
-    """Images a second, the median of the epochs without the first."""
-    images = max(arguments.images, batch_size)
-    count = images // batch_size * batch_size
-    training = Training(batch_size, layout, images)
-    epoch = FORMS[form](training, count)
-    seconds = []
-    while len(seconds) < 3 or (len(seconds) <= arguments.epochs and sum(seconds) < arguments.limit):
-        order = torch.randperm(images)[:count].to(device)
-        training.total.zero_()
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        epoch(order)
-        seconds.append(time.perf_counter() - start)
-    return count / statistics.median(seconds[1:])
-
-
 # All of it
 
 
-class Results:
-    def __init__(self):
-        self.figures = {"device_seconds": {}, "host_seconds": {}, "images_per_second": {}}
-        self.failures = {}
-
-    def add(self, kind, case, form, measure, *words):
-        forms = self.figures[kind].setdefault(case, {})
-        try:
-            forms[form] = measure(*words)
-        except RuntimeError as error:  # such as too little memory; the other forms still count
-            self.failures[f"{kind} {case} {form}"] = str(error).splitlines()[0]
-        gc.collect()
-        torch.cuda.empty_cache()
+def rate_of_training(form, batch_size, layout, arguments):
+    images = max(arguments.images, batch_size)
+    trained = training.Training(Network(layout), torch.rand(images, *IMAGE, device=device),
+                                torch.randint(CLASSES, (images,), device=device), batch_size)
+    return training.rate_of(training.FORMS[form], trained, arguments.epochs, arguments.limit)
 
 
 def measure_forward(results, case, count, suffix, arguments):
@@ -241,42 +130,33 @@ def measure_forward(results, case, count, suffix, arguments):
 
 
 def measure_training(results, case, batch_size, suffix, arguments):
-    for form in FORMS:
+    for form in training.FORMS:
         results.add("images_per_second", case, form + suffix, rate_of_training, form, batch_size,
                     LAYOUTS[suffix], arguments)
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__,
-                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = training.parser(__doc__, 0.7)
     sizes = lambda text: [int(size) for size in text.split(",") if size]
     options.add_argument("--precisions", default="float,tf32", help="[float,tf32]")
     options.add_argument("--batches", type=sizes, default="2,10,100,1000,10000",
                          help="images of a forward pass [2,10,100,1000,10000]")
-    options.add_argument("--training", type=sizes, default="100,1000",
-                         help="images of a training's batch [100,1000]")
-    options.add_argument("--repetitions", type=int, default=200,
-                         help="forward passes to measure [200]")
-    options.add_argument("--images", type=int, default=60000, help="samples of an epoch [60000]")
-    options.add_argument("--epochs", type=int, default=7, help="epochs to measure [7]")
-    options.add_argument("--limit", type=float, default=0.7,
-                         help="seconds after which a few passes, or three epochs, are enough [0.7]")
+    options.add_argument("--training", type=sizes, default="100,1000", help="images of a training's batch [100,1000]")
+    options.add_argument("--repetitions", type=int, default=200, help="forward passes to measure [200]")
     arguments = options.parse_args()
     precisions = arguments.precisions.split(",")
     if not set(precisions) <= {"float", "tf32"}:
         options.error(f"--precisions is {arguments.precisions}, but there are float and tf32")
 
-    results = Results()
+    results = training.Results("device_seconds", "host_seconds", "images_per_second")
     for precision in precisions:
         set_precision(precision)
         for suffix in LAYOUTS:
             for count in arguments.batches:
                 measure_forward(results, f"{precision}@{count}", count, suffix, arguments)
             for batch_size in arguments.training:
-                measure_training(results, f"{precision}@{batch_size}", batch_size, suffix,
-                                 arguments)
-    print(json.dumps({"pytorch": torch.__version__, "gpu": torch.cuda.get_device_name(),
-                      **results.figures, "failures": results.failures}))
+                measure_training(results, f"{precision}@{batch_size}", batch_size, suffix, arguments)
+    results.print()
 
 
 main()

@@ -28,6 +28,8 @@ import torch
 import torch.distributed
 from torch.nn.parallel import DistributedDataParallel
 
+from training import Training
+
 IMAGES = 60000
 WARM_UP = 11  # steps that DistributedDataParallel asks for before it is recorded
 
@@ -66,29 +68,13 @@ images = torch.rand(arguments.images, 784, device=device, dtype=dtype)
 labels = torch.randint(10, (arguments.images,), device=device)
 
 
-class Training:
-    """A network and what it takes to train it on this process's part of a batch."""
-
-    def __init__(self, part):
-        activation = torch.nn.ReLU() if arguments.activation == "relu" else torch.nn.Sigmoid()
-        hidden = arguments.hidden
-        network = torch.nn.Sequential(
-            torch.nn.Linear(784, hidden), activation, torch.nn.Linear(hidden, 10)
-        ).to(device, dtype)
-        self.network = DistributedDataParallel(
-            network, device_ids=[device.index], gradient_as_bucket_view=True
-        )
-        self.loss_of = torch.nn.CrossEntropyLoss()
-        self.optimizer = torch.optim.SGD(self.network.parameters(), lr=0.1)
-        self.total = torch.zeros((), device=device, dtype=torch.float64)
-        self.index = torch.arange(part, device=device)
-
-    def step(self):
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss_of(self.network(images[self.index]), labels[self.index])
-        loss.backward()
-        self.optimizer.step()
-        self.total += loss.detach() * len(self.index)
+def training_of(part):
+    """What it takes to train a network on this process's part of a batch."""
+    activation = torch.nn.ReLU() if arguments.activation == "relu" else torch.nn.Sigmoid()
+    network = torch.nn.Sequential(torch.nn.Linear(784, arguments.hidden), activation,
+                                  torch.nn.Linear(arguments.hidden, 10)).to(device, dtype)
+    network = DistributedDataParallel(network, device_ids=[device.index], gradient_as_bucket_view=True)
+    return Training(network, images, labels, part, rate=0.1)
 
 
 def record(training, stream):
@@ -117,7 +103,7 @@ def measure(form, batch_size):
     seconds = []
     # All in one stream, which is not the default one: that could not be recorded.
     with torch.cuda.stream(stream):
-        training = Training(part)
+        training = training_of(part)
         do_step = record(training, stream).replay if form == "graph" else training.step
         for _ in range(arguments.epochs + 1):
             order = torch.randperm(arguments.images).to(device)

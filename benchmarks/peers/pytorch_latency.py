@@ -13,14 +13,14 @@ import time
 
 import torch
 
+from training import device, record
+
 options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 options.add_argument("--hidden", default="256", help="widths of the hidden layers [256]")
 options.add_argument("--images", type=int, default=2000, help="images to measure [2000]")
 arguments = options.parse_args()
 
 torch.backends.cuda.matmul.allow_tf32 = False
-torch.manual_seed(1)
-device = torch.device("cuda")
 images = torch.rand(arguments.images, 784)
 widths = [784, *map(int, arguments.hidden.split(",")), 10]
 layers = []
@@ -41,19 +41,11 @@ def graph():
         answer.copy_(network(staged.to(device, non_blocking=True)).argmax(dim=1),
                      non_blocking=True)
 
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(5):
-            work()
-    torch.cuda.synchronize()
-    recording = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(recording):
-        work()
+    replay = record(work, work)
 
     def answer_to(image):
         staged[0].copy_(image)
-        recording.replay()
+        replay()
         torch.cuda.synchronize()
         return int(answer[0])
 
