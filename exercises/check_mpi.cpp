@@ -136,125 +136,118 @@ void begin_case(const std::string& what, const std::string& advice) {
 
 // MPI lets a program put functions of its own before the library's, for profilers.
 
+using namespace exercise;
+
 extern "C" {
 int MPI_Abort(MPI_Comm /*comm*/, int /*code*/) {
-  exercise::fail("MPI_Abort() ends the program on rank ", exercise::rank(), " of ",
-                 exercise::ranks(), "; its caller is to decide what to do.");
+  fail("MPI_Abort() ends the program on rank ", rank(), " of ", ranks(),
+       "; its caller is to decide what to do.");
 }
 int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  exercise::note_sent(count, type, to);
+  note_sent(count, type, to);
   return PMPI_Send(data, count, type, to, tag, comm);
 }
 int MPI_Ssend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  exercise::note_sent(count, type, to);
+  note_sent(count, type, to);
   return PMPI_Ssend(data, count, type, to, tag, comm);
 }
 int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  exercise::note_sent(count, type, to);
+  note_sent(count, type, to);
   return PMPI_Isend(data, count, type, to, tag, comm, request);
 }
 int MPI_Sendrecv(const void* data, int count, MPI_Datatype type, int to, int tag, void* received,
                  int received_count, MPI_Datatype received_type, int from, int received_tag,
                  MPI_Comm comm, MPI_Status* status) {
-  exercise::note_sent(count, type, to);
+  note_sent(count, type, to);
   return PMPI_Sendrecv(data, count, type, to, tag, received, received_count, received_type, from,
                        received_tag, comm, status);
 }
 int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype type, int to, int tag, int from,
                          int received_tag, MPI_Comm comm, MPI_Status* status) {
-  exercise::note_sent(count, type, to);
+  note_sent(count, type, to);
   return PMPI_Sendrecv_replace(data, count, type, to, tag, from, received_tag, comm, status);
 }
 int MPI_Allreduce(const void* data, void* result, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm) {
-  exercise::note_collective(exercise::bytes_of(count, type), exercise::bytes_of(count, type));
+  note_collective(bytes_of(count, type), bytes_of(count, type));
   return PMPI_Allreduce(data, result, count, type, op, comm);
 }
 int MPI_Iallreduce(const void* data, void* result, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm, MPI_Request* request) {
-  exercise::note_collective(exercise::bytes_of(count, type), exercise::bytes_of(count, type));
+  note_collective(bytes_of(count, type), bytes_of(count, type));
   return PMPI_Iallreduce(data, result, count, type, op, comm, request);
 }
 int MPI_Reduce(const void* data, void* result, int count, MPI_Datatype type, MPI_Op op, int root,
                MPI_Comm comm) {
-  exercise::note_collective(exercise::bytes_of(count, type),
-                            exercise::bytes_if(exercise::rank() == root, count, type));
+  note_collective(bytes_of(count, type), bytes_if(rank() == root, count, type));
   return PMPI_Reduce(data, result, count, type, op, root, comm);
 }
 int MPI_Reduce_scatter(const void* data, void* result, const int counts[], MPI_Datatype type,
                        MPI_Op op, MPI_Comm comm) {
-  exercise::note_collective(exercise::bytes_of(exercise::total(counts), type),
-                            exercise::bytes_of(counts[exercise::rank()], type));
+  note_collective(bytes_of(total(counts), type), bytes_of(counts[rank()], type));
   return PMPI_Reduce_scatter(data, result, counts, type, op, comm);
 }
 int MPI_Reduce_scatter_block(const void* data, void* result, int count, MPI_Datatype type,
                              MPI_Op op, MPI_Comm comm) {
-  const double bytes = exercise::bytes_of(count, type);
-  exercise::note_collective(bytes * exercise::ranks(), bytes);
+  const double bytes = bytes_of(count, type);
+  note_collective(bytes * ranks(), bytes);
   return PMPI_Reduce_scatter_block(data, result, count, type, op, comm);
 }
 int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  const bool is_root = exercise::rank() == root;
-  exercise::note_collective(exercise::bytes_if(is_root, count, type),
-                            exercise::bytes_if(!is_root, count, type));
+  const bool is_root = rank() == root;
+  note_collective(bytes_if(is_root, count, type), bytes_if(!is_root, count, type));
   return PMPI_Bcast(data, count, type, root, comm);
 }
 int MPI_Scatter(const void* data, int count, MPI_Datatype type, void* received, int received_count,
                 MPI_Datatype received_type, int root, MPI_Comm comm) {
-  exercise::note_collective(
-      exercise::ranks() * exercise::bytes_if(exercise::rank() == root, count, type),
-      exercise::bytes_if(received != MPI_IN_PLACE, received_count, received_type));
+  note_collective(ranks() * bytes_if(rank() == root, count, type),
+                  bytes_if(received != MPI_IN_PLACE, received_count, received_type));
   return PMPI_Scatter(data, count, type, received, received_count, received_type, root, comm);
 }
 int MPI_Scatterv(const void* data, const int counts[], const int places[], MPI_Datatype type,
                  void* received, int received_count, MPI_Datatype received_type, int root,
                  MPI_Comm comm) {
-  exercise::note_collective(
-      exercise::rank() == root ? exercise::bytes_of(exercise::total(counts), type) : 0,
-      exercise::bytes_if(received != MPI_IN_PLACE, received_count, received_type));
+  note_collective(rank() == root ? bytes_of(total(counts), type) : 0,
+                  bytes_if(received != MPI_IN_PLACE, received_count, received_type));
   return PMPI_Scatterv(data, counts, places, type, received, received_count, received_type, root,
                        comm);
 }
 int MPI_Gather(const void* data, int count, MPI_Datatype type, void* received, int received_count,
                MPI_Datatype received_type, int root, MPI_Comm comm) {
-  exercise::note_collective(exercise::bytes_if(data != MPI_IN_PLACE, count, type),
-                            exercise::ranks() * exercise::bytes_if(exercise::rank() == root,
-                                                                   received_count, received_type));
+  note_collective(bytes_if(data != MPI_IN_PLACE, count, type),
+                  ranks() * bytes_if(rank() == root, received_count, received_type));
   return PMPI_Gather(data, count, type, received, received_count, received_type, root, comm);
 }
 int MPI_Gatherv(const void* data, int count, MPI_Datatype type, void* received, const int counts[],
                 const int places[], MPI_Datatype received_type, int root, MPI_Comm comm) {
-  exercise::note_collective(
-      exercise::bytes_if(data != MPI_IN_PLACE, count, type),
-      exercise::rank() == root ? exercise::bytes_of(exercise::total(counts), received_type) : 0);
+  note_collective(bytes_if(data != MPI_IN_PLACE, count, type),
+                  rank() == root ? bytes_of(total(counts), received_type) : 0);
   return PMPI_Gatherv(data, count, type, received, counts, places, received_type, root, comm);
 }
 int MPI_Allgather(const void* data, int count, MPI_Datatype type, void* received,
                   int received_count, MPI_Datatype received_type, MPI_Comm comm) {
-  const double bytes = exercise::bytes_of(received_count, received_type);
-  exercise::note_collective(bytes, bytes * exercise::ranks());
+  const double bytes = bytes_of(received_count, received_type);
+  note_collective(bytes, bytes * ranks());
   return PMPI_Allgather(data, count, type, received, received_count, received_type, comm);
 }
 int MPI_Allgatherv(const void* data, int count, MPI_Datatype type, void* received,
                    const int counts[], const int places[], MPI_Datatype received_type,
                    MPI_Comm comm) {
-  exercise::note_collective(exercise::bytes_of(counts[exercise::rank()], received_type),
-                            exercise::bytes_of(exercise::total(counts), received_type));
+  note_collective(bytes_of(counts[rank()], received_type), bytes_of(total(counts), received_type));
   return PMPI_Allgatherv(data, count, type, received, counts, places, received_type, comm);
 }
 int MPI_Alltoall(const void* data, int count, MPI_Datatype type, void* received, int received_count,
                  MPI_Datatype received_type, MPI_Comm comm) {
-  const double bytes = exercise::bytes_of(received_count, received_type) * exercise::ranks();
-  exercise::note_collective(bytes, bytes);
+  const double bytes = bytes_of(received_count, received_type) * ranks();
+  note_collective(bytes, bytes);
   return PMPI_Alltoall(data, count, type, received, received_count, received_type, comm);
 }
 int MPI_Alltoallv(const void* data, const int counts[], const int places[], MPI_Datatype type,
                   void* received, const int received_counts[], const int received_places[],
                   MPI_Datatype received_type, MPI_Comm comm) {
-  const double got = exercise::bytes_of(exercise::total(received_counts), received_type);
-  exercise::note_collective(
-      data == MPI_IN_PLACE ? got : exercise::bytes_of(exercise::total(counts), type), got);
+  const double got = bytes_of(total(received_counts), received_type);
+  note_collective(data == MPI_IN_PLACE ? got : bytes_of(total(counts), type), got);
   return PMPI_Alltoallv(data, counts, places, type, received, received_counts, received_places,
                         received_type, comm);
 }
@@ -263,13 +256,13 @@ int MPI_Alltoallv(const void* data, const int counts[], const int places[], MPI_
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(exercise::explain_error, &handler);
+  MPI_Comm_create_errhandler(explain_error, &handler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-  exercise::explain_crashes();
-  exercise::check();
-  exercise::is_done = true;
+  explain_crashes();
+  check();
+  is_done = true;
   alarm(0);
-  if (exercise::rank() == 0) std::puts("done");
+  if (rank() == 0) std::puts("done");
   MPI_Finalize();
   return 0;
 }
