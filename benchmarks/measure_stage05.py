@@ -268,14 +268,6 @@ def forms(bench, network):
             + table(["", *(f"N = {processes}" for processes in PROCESSES), "2 : 1"], rows))
 
 
-def forms_in_double(bench):
-    return forms(bench, REPORT_000)
-
-
-def forms_in_float(bench):
-    return forms(bench, SMALL)
-
-
 # Strong scaling keeps the batch of all processes, weak scaling that of each.
 SCALING = (("strong", 800), ("strong", 8000), ("weak", 800), ("weak", 8000))
 SCALED_FORMS = (("data", "nccl"), ("data", "peer"), ("tensor", "nccl"), ("tensor", "peer"),
@@ -287,49 +279,45 @@ def step_seconds(bench, processes, network, *words):
     return seconds and seconds * network.batch / network.images
 
 
-def scaled_batch(kind, batch, processes):
-    return batch * processes if kind == "weak" else batch
+def scaled_batch(bench, kind, batch, processes):
+    return batch // (16 if bench.quick else 1) * (processes if kind == "weak" else 1)
+
+
+def scaled_forms(processes):
+    """(form, options) of those that these processes can have; for one, they are all the same."""
+    if processes == 1:
+        return [(SCALED_FORMS[0], [])]
+    return [((strategy, transport), ["--strategy", strategy, "--transport", transport])
+            for strategy, transport in SCALED_FORMS  # of hybrid, two networks at least, each on two processes
+            if strategy != "hybrid" or (processes >= 4 and processes % 2 == 0)]
 
 
 def scaling_of_pytorch(bench, network, counts):
     """PyTorch's fastest seconds a step, by processes and batch."""
     fastest = {}
     for processes in counts:
-        batches = sorted({scaled_batch(kind, batch, processes) for kind, batch in SCALING})
-        backend = "nccl" if bench.gpus >= processes else "gloo"
-        found = bench.attempt(peer, bench, network, processes, backend, batches) or {}
-        for by_batch in found.values():
+        batches = sorted({scaled_batch(bench, kind, batch, processes) for kind, batch in SCALING})
+        for by_batch in (bench.attempt(peer, bench, network, processes, batches) or {}).values():
             for batch, seconds in by_batch.items():
                 key = processes, int(batch)
-                step = seconds * int(batch) / network.images
-                fastest[key] = min(step, fastest.get(key, math.inf))
+                fastest[key] = min(seconds * int(batch) / network.images, fastest.get(key, math.inf))
     return fastest
 
 
 def scaled(bench, network, kind, processes, one):
     """Cells for every form: microseconds a step, and the gain over `one`, the seconds a step of one
     process takes, which is None if this is it; and the least seconds."""
-    cells = []
+    cells = dict.fromkeys(SCALED_FORMS, NOTHING)
     measured = []
-    for strategy, transport in SCALED_FORMS:
-        if strategy == "hybrid" and (processes < 4 or processes % 2 == 1):
-            cells.append("-")  # two networks at least, each on two processes
-            continue
-        if processes == 1 and measured:
-            cells.append(cells[0])
-            continue
-        words = []
-        if processes > 1:
-            words = ["--strategy", strategy, "--transport", transport]
+    for form, words in scaled_forms(processes):
         seconds = step_seconds(bench, processes, network, *words)
-        if not seconds:
-            cells.append(NOTHING)
-            continue
-        measured.append(seconds)
-        gain = (one or seconds) / seconds
-        cells.append(f"{1e6 * seconds:.1f} "
-                     + (f"({100 * gain:.0f} %)" if kind == "weak" else f"({gain:.2f}x)"))
-    return cells, min(measured, default=None)
+        if seconds:
+            measured.append(seconds)
+            gain = (one or seconds) / seconds
+            cells[form] = f"{1e6 * seconds:.1f} " + (f"({100 * gain:.0f} %)" if kind == "weak" else f"({gain:.2f}x)")
+    if processes == 1:
+        cells = {form: NOTHING if "hybrid" in form else cells[SCALED_FORMS[0]] for form in SCALED_FORMS}
+    return list(cells.values()), min(measured, default=None)
 
 
 def scaling(bench):
@@ -340,11 +328,9 @@ def scaling(bench):
     for kind, of_kind in SCALING:
         one = None
         for processes in counts:
-            batch = scaled_batch(kind, of_kind // (16 if bench.quick else 1), processes)
-            trained = dataclasses.replace(network, batch=batch)
-            cells, best = scaled(bench, trained, kind, processes, one)
-            if processes == 1:
-                one = best
+            batch = scaled_batch(bench, kind, of_kind, processes)
+            cells, best = scaled(bench, dataclasses.replace(network, batch=batch), kind, processes, one)
+            one = best if processes == 1 else one
             peers = theirs.get((processes, batch))
             rows.append([kind, f"{batch:,}", processes, *cells,
                          f"{1e6 * peers:.1f}" if peers else NOTHING, ratio(peers, best)])
@@ -513,24 +499,15 @@ def split(bench):
     steps = 32
     for kind, of_kind in SCALING[::2]:
         for processes in range(1, min(max(bench.gpus, 2), 4) + 1):
-            batch = scaled_batch(kind, of_kind // (16 if bench.quick else 1), processes)
-            network = dataclasses.replace(bench.network(REPORT_000), batch=batch)
-            network = dataclasses.replace(
-                network, images=min(steps, network.images // batch) * batch)
-            for strategy, transport in SCALED_FORMS:
-                if strategy == "hybrid" and (processes < 4 or processes % 2 == 1):
-                    continue
-                words = []
-                if processes > 1:
-                    words = ["--strategy", strategy, "--transport", transport]
-                elif (strategy, transport) != SCALED_FORMS[0]:
-                    continue
+            batch = scaled_batch(bench, kind, of_kind, processes)
+            whole = bench.network(REPORT_000)
+            network = dataclasses.replace(whole, batch=batch, images=min(steps, whole.images // batch) * batch)
+            for form, words in scaled_forms(processes):
                 ranks = bench.attempt(traced_ranks, bench, processes, network, *words)
-                if not ranks:
-                    continue
-                parts = parts_of_step(ranks, network.images // batch)
-                form = f"{strategy}, {transport}" if processes > 1 else ""
-                rows.append([kind, f"{batch:,}", processes, form, *(f"{t:.1f}" for t in parts)])
+                if ranks:
+                    parts = parts_of_step(ranks, network.images // batch)
+                    rows.append([kind, f"{batch:,}", processes, ", ".join(form) if words else "",
+                                 *(f"{t:.1f}" for t in parts)])
     return ("Microseconds of a step, from traces of all ranks (`libtrace_kernels.so`, which adds"
             " some): the mean of the ranks, over the later half of the steps. Compute: a kernel"
             " other than a sum runs. The rest of the step: a sum waits, as not all ranks have"
@@ -539,35 +516,33 @@ def split(bench):
                      "nothing"], rows))
 
 
-def peer_command(bench, network, processes, backend, forms, port, batches=()):
-    return [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", processes,
+def peer_command(bench, network, processes, backend, forms, port, batches):
+    return ["python3", "-m", "torch.distributed.run", "--nproc_per_node", processes,
             "--master_addr", "127.0.0.1", "--master_port", port, HERE / "peers/pytorch_ddp.py",
-            "--backend", backend, "--forms", forms, *network.words(), "--batch-sizes",
-            ",".join(map(str, batches)) or network.batch, "--images", network.images, "--epochs", bench.epochs - 1]
+            "--backend", backend, "--forms", forms, *network.words(), "--batch-sizes", ",".join(map(str, batches)),
+            "--images", network.images, "--epochs", bench.epochs - 1]
 
 
-def shown_peer(command):
-    return command_line(["python3", *command[1:]])
+def backend_of(bench, processes):
+    """The peer's, and the forms that can use it."""
+    return ("nccl", "eager,graph") if bench.gpus >= processes else ("gloo", "eager")
 
 
-def peer(bench, network, processes, backend, batches=()):
+def peer(bench, network, processes, batches):
     """PyTorch's seconds an epoch, by form and batch: those that it measured, even if it failed
     then."""
     if not bench.has_torch:
         return {}
-    forms_of_backend = "eager,graph" if backend == "nccl" else "eager"
-    command = peer_command(bench, network, processes, backend, forms_of_backend, free_port(),
-                           batches)
+    command = peer_command(bench, network, processes, *backend_of(bench, processes), free_port(), batches)
     try:
-        text = run(command, limit=bench.limit(LIMIT), name=shown_peer(command))
+        text = run([sys.executable, *command[1:]], limit=bench.limit(LIMIT), name=command_line(command))
     except Failed as failure:
         text = failure.output
         bench.problems.append(str(failure))
     seconds = {}
     for line in text.splitlines():
         if line.startswith("{"):
-            for form, by_batch in json.loads(line)["seconds_per_epoch"].items():
-                seconds[form] = by_batch
+            seconds |= json.loads(line)["seconds_per_epoch"]
     return seconds
 
 
@@ -576,12 +551,11 @@ def beside_pytorch(bench):
     commands = []
     for network in map(bench.network, (SMALL, REPORT_000)):
         commands.append(command_line(bench.train_command("N", network)))
-        commands.append(shown_peer(peer_command(bench, network, "N", "BACKEND", "FORMS", "PORT")))
+        commands.append(command_line(peer_command(bench, network, "N", "BACKEND", "FORMS", "PORT", [network.batch])))
         for processes in PROCESSES:
-            backend = "nccl" if bench.gpus >= processes else "gloo"
             ours = bench.seconds(processes, network)
-            theirs = bench.attempt(peer, bench, network, processes, backend) or {}
-            row = [f"{network}, {network.batch:,}", processes, milliseconds(ours), backend]
+            theirs = bench.attempt(peer, bench, network, processes, [network.batch]) or {}
+            row = [f"{network}, {network.batch:,}", processes, milliseconds(ours), backend_of(bench, processes)[0]]
             for form in ("eager", "graph"):
                 seconds = theirs.get(form, {}).get(str(network.batch))
                 row += [milliseconds(seconds), ratio(seconds, ours)]
@@ -635,8 +609,8 @@ def steps_on_one(bench):
 
 
 SECTIONS = [("Report 000's table 1", grading),
-            ("Forms of training report 000's default network, in double", forms_in_double),
-            ("Forms of training 784-256-10, in float", forms_in_float),
+            ("Forms of training report 000's default network, in double", functools.partial(forms, network=REPORT_000)),
+            ("Forms of training 784-256-10, in float", functools.partial(forms, network=SMALL)),
             ("Strong and weak scaling", scaling),
             ("Beside PyTorch", beside_pytorch),
             ("The all-reduce ladder", sums),
