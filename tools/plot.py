@@ -13,14 +13,8 @@ import sys
 from typing import Sequence
 
 from stagewise import command_line
-from stagewise.command_line import Error, UsageError, whole_number
+from stagewise.command_line import Error, UsageError, path_of, whole_number
 from stagewise.files import expect_kept
-
-
-def path_of(text: str) -> pathlib.Path:
-    if not text:
-        raise UsageError("'' is no file")
-    return pathlib.Path(text)
 
 
 def theme_of(text: str) -> str:

@@ -10,13 +10,12 @@ of stage 05, with its fastest transport. The page "How far it scales" of the doc
 from __future__ import annotations
 
 import argparse
-import pathlib
 import re
 import sys
 from typing import Iterator, Sequence
 
 from stagewise import command_line, scaling_points
-from stagewise.command_line import Error, UsageError, did_you_mean, whole_number
+from stagewise.command_line import Error, UsageError, did_you_mean, path_of, short, whole_number
 from stagewise.scaling_model import OF_STAGE_05, TRANSPORTS, Cluster, Link, Network, Prediction, predict
 
 MOST = 1_000_000
@@ -48,12 +47,6 @@ def one_of(name: str, values: Sequence[str]):
         raise UsageError(f"{name} is '{text}'{';' if meant.startswith('did') else ','} {meant}")
 
     return read
-
-
-def path_of(text: str) -> pathlib.Path:
-    if not text:
-        raise UsageError("'' is no file")
-    return pathlib.Path(text)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -147,13 +140,6 @@ def us(seconds: float) -> str:
     return f"{1e6 * seconds:>8,.1f} us"
 
 
-def short(value: float) -> str:
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value:.3g}"
-
-
 def check_table() -> Iterator[str]:
     """Every measurement beside the model, and the errors of each kind."""
     points = list(scaling_points.checked())
@@ -175,7 +161,7 @@ def draw(options: argparse.Namespace, title: str, one: Prediction, rows: Sequenc
     except ImportError as error:
         raise Error(f"this python3 has no {error.name}; ./run.sh predict-scaling installs it") from None
     theme.format_of(options.figure)  # before the work
-    theme.save(scaling_figure.draw(title, one, rows, options.gpus_per_machine, short, theme.THEMES[options.theme]),
+    theme.save(scaling_figure.draw(title, one, rows, options.gpus_per_machine, theme.THEMES[options.theme]),
                options.figure)
 
 

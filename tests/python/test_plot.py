@@ -123,26 +123,26 @@ class Files(Figures):
 class Curves(Figures):
     def test_of_a_report(self):
         found = curves.read(self.put("a.json", training(validates=True)))
-        self.assertEqual(found.training["loss"], curves.Series([1, 2, 3], [1, 1 / 2, 1 / 3]))
-        self.assertEqual(found.validation["loss"], curves.Series([1, 2, 3], [2, 1, 2 / 3]))
-        self.assertEqual(found.training["accuracy"].y, [0, 1 / 2, 1 - 1 / 3])
-        self.assertEqual(found.validation["accuracy"].y, [0.5] * 3)
+        self.assertEqual(found.training["loss"], [(1, 1), (2, 1 / 2), (3, 1 / 3)])
+        self.assertEqual(found.validation["loss"], [(1, 2), (2, 1), (3, 2 / 3)])
+        self.assertEqual(found.training["accuracy"], [(1, 0), (2, 1 / 2), (3, 1 - 1 / 3)])
+        self.assertEqual(found.validation["accuracy"], [(1, 0.5), (2, 0.5), (3, 0.5)])
 
     def test_steps_take_the_place_of_epochs(self):
         steps = [{"epoch": epoch, "step": step, "loss": 1 / step, "accuracy": step / 20}
                  for epoch, step in ((1, 4), (1, 5), (2, 9), (2, 10))]
         found = curves.read(self.put("a.json", training(2, validates=True, steps=steps)))
         self.assertEqual(found.training["loss"],
-                         curves.Series([0.8, 1, 1.8, 2], [1 / 4, 1 / 5, 1 / 9, 1 / 10]))
-        self.assertEqual(found.validation["loss"].x, [1, 2])
+                         [(0.8, 1 / 4), (1, 1 / 5), (1.8, 1 / 9), (2, 1 / 10)])
+        self.assertEqual([x for x, _ in found.validation["loss"]], [1, 2])
 
     def test_of_a_log(self):
         path = self.put("a.csv", "epoch,step,loss,accuracy,learning_rate,images_per_second,"
                         "validation_loss,validation_accuracy\n"
                         "3,25,0.5,0.75,0.1,7,,\n3,30,0.25,0.875,0.1,7,0.375,0.5\n")
         found = curves.read(path)
-        self.assertEqual(found.training["loss"], curves.Series([2.5, 3], [0.5, 0.25]))
-        self.assertEqual(found.validation["accuracy"], curves.Series([3], [0.5]))
+        self.assertEqual(found.training["loss"], [(2.5, 0.5), (3, 0.25)])
+        self.assertEqual(found.validation["accuracy"], [(3, 0.5)])
 
     def test_names(self):
         paths = [self.put("a.json", training()), self.put("b $x$.json", training(validates=True))]
@@ -546,8 +546,8 @@ class OfStage01(Figures):
                 "--report", "b.json", folder=self.folder)
         for name in ("a.json", "a.csv"):
             found = curves.read(self.folder / name)
-            self.assertEqual(found.training["loss"].x, [0.5, 1, 1.5, 2])
-            self.assertEqual(found.validation["loss"].x, [1, 2])
+            self.assertEqual([x for x, _ in found.training["loss"]], [0.5, 1, 1.5, 2])
+            self.assertEqual([x for x, _ in found.validation["loss"]], [1, 2])
         self.assertIn("fc1/weight of a.h5: 12 units", self.texts("weights", self.folder / "a.h5"))
         texts = self.texts("confusion", self.folder / "b.json")
         self.assertTrue(any(re.search(r"accuracy 0\.\d+ of 100 samples", text) for text in texts))

@@ -9,6 +9,7 @@ import argparse
 import difflib
 import logging
 import os
+import pathlib
 import re
 import signal
 import sys
@@ -87,6 +88,21 @@ def whole_number(name: str, most: int = 10_000) -> Callable[[str], int]:
         raise UsageError(f"{name} is '{text}', but must be a whole number from 1 to {most:,}")
 
     return read
+
+
+def path_of(text: str) -> pathlib.Path:
+    """Reads an option or argument that names a file."""
+    if not text:
+        raise UsageError("'' is no file")
+    return pathlib.Path(text)
+
+
+def short(value: float) -> str:
+    """145 k, as the tables of the C++ programs have it."""
+    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.3g}"
 
 
 def printable(text: str) -> str:

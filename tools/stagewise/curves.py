@@ -19,68 +19,39 @@ MOST_DOTS = 25  # more are not told apart
 LABEL_COLUMNS = 26  # longer names are wrapped
 
 
-@dataclasses.dataclass
-class Series:
-    """Points of a curve, from left to right."""
-
-    x: list[float] = dataclasses.field(default_factory=list)
-    y: list[float] = dataclasses.field(default_factory=list)
-
-    def add(self, x: float, y: float) -> None:
-        self.x.append(x)
-        self.y.append(y)
+Points = list[tuple[float, float]]  # of a curve, from left to right
 
 
 @dataclasses.dataclass
 class Curves:
     """What one training has left: {"loss": ..., "accuracy": ...}."""
 
-    training: dict[str, Series]
-    validation: dict[str, Series]  # empty series where there was none
-
-
-def _empty() -> dict[str, Series]:
-    return {"loss": Series(), "accuracy": Series()}
+    training: dict[str, Points]
+    validation: dict[str, Points]  # without any where there was none
 
 
 def read(path: pathlib.Path) -> Curves:
     """The curves of a report, or of a table if the file's name ends in .csv.
 
     :raise Error: if it cannot be read or holds none."""
-    curves = _of_table(path) if path.suffix == ".csv" else _of_report(path)
-    if not curves.training["loss"].x:
-        raise Error(f"{path} has no learning curve, since it is not of a training, or of no epoch")
-    return curves
+    if path.suffix == ".csv":
+        epochs = steps = [{key: text for key, text in row.items() if text} for row in read_table(path)]
+    else:
+        report = read_report(path)
+        epochs, steps = report.get("epochs", []), report.get("steps")
+    of_an_epoch = _steps_per_epoch(steps, path) if steps else 0
 
+    def points(rows: list[dict], key: str, x: str = "epoch", unit: float = 1) -> Points:
+        return [(number(row, x, path) / unit, number(row, key, path)) for row in rows]
 
-def _of_table(path: pathlib.Path) -> Curves:
-    curves = Curves(_empty(), _empty())
-    rows = read_table(path)
-    steps = _steps_per_epoch(rows, path)
-    for row in rows:
-        for what in ("loss", "accuracy"):
-            curves.training[what].add(number(row, "step", path) / steps, number(row, what, path))
-            if row.get(f"validation_{what}"):
-                curves.validation[what].add(number(row, "epoch", path),
-                                            number(row, f"validation_{what}", path))
-    return curves
-
-
-def _of_report(path: pathlib.Path) -> Curves:
-    curves = Curves(_empty(), _empty())
-    report = read_report(path)
+    curves = Curves({}, {})
     for what in ("loss", "accuracy"):
-        for row in report.get("epochs", []):
-            epoch = number(row, "epoch", path)
-            if "steps" not in report:
-                curves.training[what].add(epoch, number(row, f"train_{what}", path))
-            if f"validation_{what}" in row:
-                curves.validation[what].add(epoch, number(row, f"validation_{what}", path))
-        if rows := report.get("steps"):
-            steps = _steps_per_epoch(rows, path)
-            for row in rows:
-                curves.training[what].add(number(row, "step", path) / steps,
-                                          number(row, what, path))
+        curves.training[what] = (points(epochs, f"train_{what}") if steps is None else
+                                 points(steps, what, "step", of_an_epoch))
+        key = f"validation_{what}"
+        curves.validation[what] = points([row for row in epochs if key in row], key)
+    if not curves.training["loss"]:
+        raise Error(f"{path} has no learning curve, since it is not of a training, or of no epoch")
     return curves
 
 
@@ -109,7 +80,7 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme, log:
         for what, axes in all_axes.items():
             _plot(axes, curves.training[what], color, "-")
             _plot(axes, curves.validation[what], color, "--")
-        has_validation = has_validation or bool(curves.validation["loss"].x)
+        has_validation = has_validation or bool(curves.validation["loss"])
     for what, axes in all_axes.items():
         axes.set_title(what, loc="left", color=theme.ink, fontsize=10)
         axes.set_xlabel("epoch")
@@ -122,9 +93,10 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme, log:
     return figure
 
 
-def _plot(axes: Axes, series: Series, color: str, line: str) -> None:
-    dots = "o" if len(series.x) <= MOST_DOTS else None
-    axes.plot(series.x, series.y, line, color=color, linewidth=1.4, marker=dots, markersize=3)
+def _plot(axes: Axes, points: Points, color: str, line: str) -> None:
+    dots = "o" if len(points) <= MOST_DOTS else None
+    x, y = zip(*points) if points else ((), ())
+    axes.plot(x, y, line, color=color, linewidth=1.4, marker=dots, markersize=3)
 
 
 def _make_logarithmic(axes: Axes) -> None:

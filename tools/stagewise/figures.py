@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Callable
 
 from matplotlib.figure import Figure
 
@@ -15,23 +16,17 @@ def save(options: argparse.Namespace) -> None:
 
     :raise Error: if something cannot be read or written, or is not what the figure shows."""
     theme.format_of(options.output)  # before the work
-    theme.save(_draw(options, theme.THEMES[options.theme]), options.output)
+    theme.save(FIGURES[options.figure](options, theme.THEMES[options.theme]), options.output)
 
 
-def _draw(options: argparse.Namespace, colors: theme.Theme) -> Figure:
-    if options.figure == "curves":
-        return curves.draw(options.files, _labels(options), colors, options.log)
-    if options.figure == "weights":
-        return weights.draw_weights(options.file, colors, options.most)
-    if options.figure == "filters":
-        return weights.draw_filters(options.file, colors, options.layer, options.most)
-    if options.figure == "confusion":
-        return confusion.draw(options.file, colors)
-    if options.figure == "mistakes":
-        return mistakes.draw(options.file, colors, options.most)
-    if options.figure == "roofline":
-        return roofline.draw(options.file, colors)
-    return scaling.draw(options.files, _labels(options), colors)
+FIGURES: dict[str, Callable[[argparse.Namespace, theme.Theme], Figure]] = {
+    "curves": lambda options, colors: curves.draw(options.files, _labels(options), colors, options.log),
+    "weights": lambda options, colors: weights.draw_weights(options.file, colors, options.most),
+    "filters": lambda options, colors: weights.draw_filters(options.file, colors, options.layer, options.most),
+    "confusion": lambda options, colors: confusion.draw(options.file, colors),
+    "mistakes": lambda options, colors: mistakes.draw(options.file, colors, options.most),
+    "roofline": lambda options, colors: roofline.draw(options.file, colors),
+    "scaling": lambda options, colors: scaling.draw(options.files, _labels(options), colors)}
 
 
 def _labels(options: argparse.Namespace) -> list[str] | None:

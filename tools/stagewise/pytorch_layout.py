@@ -12,75 +12,62 @@ its bits.
 
 from __future__ import annotations
 
+import math
+from typing import Iterator, NamedTuple
+
 import numpy as np
 
 from stagewise.command_line import Error
 from stagewise.network import Network, Parameters
 
 
+class Layout(NamedTuple):
+    """How a parameter becomes PyTorch's."""
+
+    ours: str
+    theirs: str
+    shape: tuple[int, ...]  # here
+    turned: tuple[int, ...]  # there
+    view: tuple[int, ...]  # `shape`, with the channels of pixels as a dimension of their own
+    axes: tuple[int, ...]  # of the view, in PyTorch's order
+
+    def to_pytorch(self, values: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(values.reshape(self.view).transpose(self.axes)).reshape(self.turned)
+
+    def from_pytorch(self, values: np.ndarray) -> np.ndarray:
+        pixels = values.reshape([self.view[axis] for axis in self.axes])
+        return np.ascontiguousarray(pixels.transpose(np.argsort(self.axes))).reshape(self.shape)
+
+
+def layouts(network: Network) -> Iterator[Layout]:
+    """Of all parameters, in the network's order."""
+    for layer, shape in network.layers().items():
+        axes: tuple[int, ...] = (3, 2, 0, 1) if len(shape) == 4 else (1, 0)
+        turned = tuple(shape[axis] for axis in axes)
+        view = shape
+        if layer == "fc1":
+            channels = network.channels_of_rows()
+            view, axes = (math.prod(shape) // (channels * shape[1]), channels, shape[1]), (2, 1, 0)
+        name = "filter" if layer.startswith("conv") else "weight"
+        yield Layout(f"{layer}/{name}", f"{layer}.weight", shape, turned, view, axes)
+        if network.biases:
+            yield Layout(f"{layer}/bias", f"{layer}.bias", shape[-1:], shape[-1:], shape[-1:], (0,))
+
+
 def to_pytorch(network: Network, parameters: Parameters) -> Parameters:
     """The network's state_dict, from its parameters.
 
     :raise Error: if they are not the network's."""
-    _expect_shapes(parameters, _our_shapes(network))
-    state = {}
-    for layer, shape in network.layers().items():
-        values = parameters[_weight(layer)]
-        if len(shape) == 4:
-            values = values.transpose(3, 2, 0, 1)
-        elif layer == "fc1":
-            pixels = values.reshape(-1, network.channels_of_rows(), shape[1])
-            values = pixels.transpose(2, 1, 0).reshape(shape[1], shape[0])
-        else:
-            values = values.T
-        state[f"{layer}.weight"] = np.ascontiguousarray(values)
-        if network.biases:
-            state[f"{layer}.bias"] = parameters[f"{layer}/bias"]
-    return state
+    _expect_shapes(parameters, {one.ours: one.shape for one in layouts(network)})
+    return {one.theirs: one.to_pytorch(parameters[one.ours]) for one in layouts(network)}
 
 
 def from_pytorch(network: Network, state: Parameters) -> Parameters:
     """The network's parameters, from its state_dict.
 
     :raise Error: if it is not the network's."""
-    _expect_shapes(state, _pytorch_shapes(network))
-    parameters = {}
-    for layer, shape in network.layers().items():
-        values = state[f"{layer}.weight"]
-        if len(shape) == 4:
-            values = values.transpose(2, 3, 1, 0)
-        elif layer == "fc1":
-            pixels = values.reshape(shape[1], network.channels_of_rows(), -1)
-            values = pixels.transpose(2, 1, 0).reshape(shape)
-        else:
-            values = values.T
-        parameters[_weight(layer)] = np.ascontiguousarray(values)
-        if network.biases:
-            parameters[f"{layer}/bias"] = state[f"{layer}.bias"]
-    return parameters
-
-
-def _weight(layer: str) -> str:
-    return layer + ("/filter" if layer.startswith("conv") else "/weight")
-
-
-def _our_shapes(network: Network) -> dict[str, tuple[int, ...]]:
-    shapes = {}
-    for layer, shape in network.layers().items():
-        shapes[_weight(layer)] = shape
-        if network.biases:
-            shapes[f"{layer}/bias"] = shape[-1:]
-    return shapes
-
-
-def _pytorch_shapes(network: Network) -> dict[str, tuple[int, ...]]:
-    shapes = {}
-    for layer, shape in network.layers().items():
-        turned = (shape[3], shape[2], *shape[:2]) if len(shape) == 4 else shape[::-1]
-        shapes[f"{layer}.weight"] = turned
-        if network.biases:
-            shapes[f"{layer}.bias"] = shape[-1:]
-    return shapes
+    _expect_shapes(state, {one.theirs: one.turned for one in layouts(network)})
+    return {one.ours: one.from_pytorch(state[one.theirs]) for one in layouts(network)}
 
 
 def _expect_shapes(found: Parameters, expected: dict[str, tuple[int, ...]]) -> None:

@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from stagewise import theme as look
-from stagewise.command_line import Error
+from stagewise.command_line import Error, short
 from stagewise.report import number, read_report
 from stagewise.theme import Theme
 
@@ -159,10 +159,10 @@ def draw(path: pathlib.Path, theme: Theme) -> Figure:
     top = 3 * max(roofline.peak, *(point.rate for point in roofline.points))
     bottom = min(bottom, 1e-3 * roofline.peak)
     axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(bottom, top))
-    _roof(axes, roofline.peak, roofline.memory, f"memory, {_amount(roofline.memory)}B/s", theme)
+    _roof(axes, roofline.peak, roofline.memory, f"memory, {short(roofline.memory)}B/s", theme)
     if roofline.cache:
-        _roof(axes, roofline.peak, roofline.cache, f"L1 caches, {_amount(roofline.cache)}B/s", theme)
-    axes.annotate(f"peak, {_amount(roofline.peak)}FLOP/s", (right, roofline.peak), (-4, 4),
+        _roof(axes, roofline.peak, roofline.cache, f"L1 caches, {short(roofline.cache)}B/s", theme)
+    axes.annotate(f"peak, {short(roofline.peak)}FLOP/s", (right, roofline.peak), (-4, 4),
                   textcoords="offset points", ha="right", color=theme.muted, fontsize=8)
     axes.scatter(intensities, [point.rate for point in roofline.points], 26, theme.series[0],
                  zorder=3)
@@ -204,10 +204,3 @@ def _label(axes: Axes, points: list[Point], theme: Theme) -> None:
                       textcoords="axes fraction", va="center", color=theme.ink, fontsize=7.5,
                       arrowprops={"arrowstyle": "-", "color": theme.muted, "linewidth": 0.5,
                                   "shrinkA": 0, "shrinkB": 3, "relpos": (0, 0.5)})
-
-
-def _amount(value: float) -> str:
-    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value:.3g} "

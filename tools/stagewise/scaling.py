@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from stagewise import theme as look
-from stagewise.command_line import Error
+from stagewise.command_line import Error, short
 from stagewise.report import names_of, number, read_report
 from stagewise.theme import Theme
 
@@ -73,7 +73,7 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme) -> F
     rates, speedups = figure.subplots(1, 2, sharey=True)
     first = runs[0]
     values = [run.rate for run in runs]
-    _bars(rates, values, [_short(value) for value in values], values, theme.series[0], theme)
+    _bars(rates, values, [short(value) for value in values], values, theme.series[0], theme)
     rates.set_yticks(range(len(runs)), names)
     rates.set_title("images/s, in the fastest epoch", loc="left", color=theme.ink, fontsize=9)
     rates.invert_yaxis()
@@ -109,11 +109,3 @@ def _bars(axes: Axes, values: list[float], texts: list[str], ends: list[float], 
     look.style(axes, theme)
     axes.spines["bottom"].set_visible(False)
     axes.tick_params(length=0)
-
-
-def _short(value: float) -> str:
-    """145 k, as the tables of the C++ programs have it."""
-    for unit, size in (("M", 1e6), ("k", 1e3)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value:.3g}"

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Callable, Sequence
+from typing import Sequence
 
 import matplotlib.ticker
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from stagewise import theme as look
+from stagewise.command_line import short
 from stagewise.scaling_model import STRATEGIES, Prediction
 from stagewise.scaling_points import SUM_SECONDS, SUMS
 from stagewise.theme import Theme
 
 
-def draw(title: str, one: Prediction, rows: Sequence[Prediction], machine: int, short: Callable[[float], str],
-         theme: Theme) -> Figure:
+def draw(title: str, one: Prediction, rows: Sequence[Prediction], machine: int, theme: Theme) -> Figure:
     """Sums by their size on the left; images a second by the number of GPUs on the right.
 
     :param one: what one GPU does alone.
-    :param machine: the GPUs in each.
-    :param short: how a rate is written."""
+    :param machine: the GPUs in each."""
     figure = look.new_figure(theme, 10, 4)
     sums, rates = figure.subplots(1, 2)
     _sums(sums, theme)
-    _rates(rates, one, rows, machine, short, theme)
+    _rates(rates, one, rows, machine, theme)
     for axes in (sums, rates):
         axes.legend(frameon=False, labelcolor=theme.ink, fontsize=8)
         look.style(axes, theme)
@@ -43,8 +42,7 @@ def _sums(axes: Axes, theme: Theme) -> None:
     axes.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda y, _: f"{y:,g}"))
 
 
-def _rates(axes: Axes, one: Prediction, rows: Sequence[Prediction], machine: int, short: Callable[[float], str],
-           theme: Theme) -> None:
+def _rates(axes: Axes, one: Prediction, rows: Sequence[Prediction], machine: int, theme: Theme) -> None:
     gpus = sorted({1, *(row.gpus for row in rows)})
     axes.plot([1, gpus[-1]], [one.rate, gpus[-1] * one.rate], color=theme.muted, linewidth=1, linestyle="dashed",
               label="without any loss")
