@@ -29,22 +29,19 @@ MAX_TOGETHER = 20
 ANALYZED = re.compile(r"common/(data|io|mpi|cuda)|cuda_on_cpu/src")
 OF_ONE_FILE = ["clang-analyzer-*", "clang-diagnostic-shadow*", "misc-unused-*-decls"]
 # The analyzer follows a function's paths a fourth as far as by default, in half of the time.
-ANALYZER = [f"--extra-arg={word}"
-            for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=56250")]
+ANALYZER = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=56250")]
 
 
 def together(_):
     """The options for files that are put together."""
-    return ["--checks=" + ",".join("-" + check for check in OF_ONE_FILE)
-            + ",-bugprone-suspicious-include"]
+    return ["--checks=" + ",".join("-" + check for check in OF_ONE_FILE) + ",-bugprone-suspicious-include"]
 
 
 def alone(file):
     """The options for a single file: of its folder's checks, those that are left."""
     listed = subprocess.run(["clang-tidy", "--list-checks", file, "--"], capture_output=True,
                             text=True, check=True).stdout.split()
-    checks = [check for check in listed
-              if any(fnmatch.fnmatch(check, pattern) for pattern in OF_ONE_FILE)]
+    checks = [check for check in listed if any(fnmatch.fnmatch(check, pattern) for pattern in OF_ONE_FILE)]
     # Those of the compiler are not listed.
     return ["--checks=-*,clang-diagnostic-shadow*," + ",".join(checks), *ANALYZER]
 

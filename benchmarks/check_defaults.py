@@ -112,8 +112,7 @@ def compare(bench, stage, images, words, choices):
             continue
         ratio = taken / default
         if ratio < SUSPICIOUS:  # faster is what wins in most turns, and at its best
-            pairs = [(bench.seconds(stage, images, words), bench.seconds(stage, images, others))
-                     for _ in range(TURNS)]
+            pairs = [(bench.seconds(stage, images, words), bench.seconds(stage, images, others)) for _ in range(TURNS)]
             own, other = map(min, zip(*pairs))
             ratio = max(other / own, statistics.median(b / a for a, b in pairs))
         is_faster = ratio < LIMIT

@@ -20,7 +20,7 @@ import csv
 import json
 from pathlib import Path
 
-from measuring import NOTHING, number, shown, table, table_of
+from measuring import NOTHING, number, own_name, shown, table, table_of
 
 RESULTS = Path(__file__).resolve().parent / "results"
 HEAD = ["kernel", "sectors a load", "Nsight", "sectors a store", "Nsight", "conflicts", "Nsight", "sectors"]
@@ -83,11 +83,6 @@ def ladder_counters(paths):
     return found
 
 
-def kernel_name(text):
-    """"gemm_kernel" of "stagewise::naive_cuda::gemm_kernel<double>"."""
-    return text.split("<")[0].split("(")[0].split("::")[-1].split(" ")[-1]
-
-
 def stage_counters(path, theirs):
     """{kernel: counters} of the launches that a program has written.
 
@@ -97,7 +92,7 @@ def stage_counters(path, theirs):
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             key = (row["kernel"], row["blocks"], row["threads"])
-            all_of = launches[kernel_name(row["kernel"])]
+            all_of = launches[own_name(row["kernel"])]
             if key != last or row["accesses"] in all_of[-1]:
                 all_of.append({})
                 last = key

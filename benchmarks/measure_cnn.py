@@ -159,8 +159,7 @@ def pass_table(spans):
     rows = [[f"`{short_name(name)}`", streams.index(stream), us(begin - start), us(end - start),
              us(end - begin)] for begin, end, stream, name in spans]
     for what, is_copy in (("copies", True), ("kernels", False)):
-        total = sum(end - begin for begin, end, _, name in spans
-                    if name.startswith("copy") == is_copy)
+        total = sum(end - begin for begin, end, _, name in spans if name.startswith("copy") == is_copy)
         rows.append([f"all {what}", "", "", "", us(total)])
     whole = max(end for _, end, _, _ in spans) - start
     rows.append(["the whole pass", "", us(0), us(whole), us(whole)])
@@ -190,10 +189,9 @@ def forms_of_convolution(bench):
         rows.append([f"{count:,}", *map(ms, (direct, *products)),
                      ratio(direct, min(filter(None, products), default=None)), ms(separate), ms(fused),
                      ratio(separate, fused)])
-    return ("Milliseconds of a forward pass from host to host: stage 03 with each"
-            " `--convolution`, `ladder rungs` with im2col, stage 04 with bias, ReLU and pooling in"
-            " kernels of their own and in that of the convolution. Report 001 used serial code for fewer than 100 images,"
-            " and the product for more.\n\n"
+    return ("Milliseconds of a forward pass from host to host: stage 03 with each `--convolution`, `ladder rungs`"
+            " with im2col, stage 04 with bias, ReLU and pooling in kernels of their own and in that of the"
+            " convolution. Report 001 used serial code for fewer than 100 images, and the product for more.\n\n"
             + table(["images", *FORMS, "product over direct", "stage 04, `--fuse off`", "`--fuse on`",
                      "fused over separate"], rows))
 

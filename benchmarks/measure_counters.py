@@ -27,7 +27,7 @@ import re
 import shlex
 
 import measuring
-from measuring import NOTHING, PRECISIONS, REPORT_000, Failed, duration, run, shown, table
+from measuring import NOTHING, PRECISIONS, REPORT_000, Failed, duration, own_name, run, shown, table
 
 LIMIT = 60  # seconds, of a rung
 STEPS, BATCH, MIN_SHARE = 3, 800, 0.001
@@ -89,16 +89,11 @@ def percent(value):
     return NOTHING if value is None else f"{value:.0f} %"
 
 
-def name_of(kernel):
-    """A kernel's own name, without namespace, arguments and parameters."""
-    return re.sub(r"<.*|\(.*", "", re.sub(r"\(anonymous namespace\)::|<unnamed>::", "", kernel)).split("::")[-1].split()[-1]
-
-
 def row_of(rung, launches):
     """A line of a ladder's table."""
     times = [counters[TIME] for _, counters in launches if counters.get(TIME) is not None]
     kernel, counters = max(launches, key=lambda launch: launch[1].get(TIME) or 0)
-    return [f"`{rung}`", f"`{name_of(kernel)}`", len(launches), duration(sum(times) if times else None),
+    return [f"`{rung}`", f"`{own_name(kernel)}`", len(launches), duration(sum(times) if times else None),
             *cells(counters)]
 
 
@@ -107,7 +102,7 @@ def rows_of(launches):
     kernels = collections.defaultdict(list)
     for kernel, counters in launches:
         if counters.get(TIME) is not None:
-            kernels[name_of(kernel)].append(counters)
+            kernels[own_name(kernel)].append(counters)
     total = sum(counters[TIME] for all_of in kernels.values() for counters in all_of)
     rows = []
     for name, all_of in kernels.items():

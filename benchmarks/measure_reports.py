@@ -163,11 +163,10 @@ def throughput(bench):
         rates = copied.get(cases[size], {})
         rows.append([f"{size:,}", *map(digits, ours), digits(rates.get("streamed")), digits(rates.get("streamed-graph")),
                      digits(max(resident.get(cases[size], {}).values(), default=None))])
-    return ("Images a second in training, from 10,000 images. In the first columns, in \"streamed\""
-            " and in PyTorch's loops with copies, a batch is copied from the host for every step;"
-            " PyTorch's loops read the loss of every step, too. The report's best were 311,000 (8 x"
-            " 8, batch of 1,000) and, with PyTorch, 785,500 images a second; its sequential program"
-            " trained with 228.\n\n"
+    return ("Images a second in training, from 10,000 images. In the first columns, in \"streamed\" and in PyTorch's"
+            " loops with copies, a batch is copied from the host for every step; PyTorch's loops read the loss of"
+            " every step, too. The report's best were 311,000 (8 x 8, batch of 1,000) and, with PyTorch, 785,500"
+            " images a second; its sequential program trained with 228.\n\n"
             + table(["batch", *(name for name, _, _ in forms), "PyTorch, copies",
                      "PyTorch, copies, CUDA graph", "PyTorch, resident, fastest"], rows))
 

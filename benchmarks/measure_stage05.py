@@ -56,8 +56,7 @@ class Network:
         return f"{self.widths()}, {self.activation}, {self.precision}"
 
     def words(self):
-        return ["--hidden", self.hidden, "--activation", self.activation, "--precision",
-                self.precision]
+        return ["--hidden", self.hidden, "--activation", self.activation, "--precision", self.precision]
 
 
 REPORT_000 = Network("1000", "sigmoid", "double", 800, 54000)
@@ -89,8 +88,7 @@ class Bench(measuring.Bench):
         """A network as it is measured here."""
         if self.quick:
             layers = network.hidden.count(",") + 1
-            return dataclasses.replace(network, hidden=",".join(["40"] * layers), batch=100,
-                                       images=600)
+            return dataclasses.replace(network, hidden=",".join(["40"] * layers), batch=100, images=600)
         if self.dataset == "digits":  # of which there are fewer
             return dataclasses.replace(network, images=10000)
         return network
@@ -135,8 +133,7 @@ class Bench(measuring.Bench):
             return "There is 1 GPU; all processes share it."
         if self.gpus >= most:
             return f"There are {self.gpus} GPUs; every process has its own."
-        return (f"There are {self.gpus} GPUs; of {most} processes, up to"
-                f" {math.ceil(most / self.gpus)} share one.")
+        return (f"There are {self.gpus} GPUs; of {most} processes, up to {math.ceil(most / self.gpus)} share one.")
 
 
 # Section 1
@@ -360,8 +357,7 @@ def spans_of_ranks(traces):
 def traced_ranks(bench, processes, network, *words):
     """spans_of_ranks() of a training; nothing if it has no late steps."""
     with tempfile.TemporaryDirectory() as folder:
-        script = ('STAGEWISE_KERNELS="$0/$OMPI_COMM_WORLD_RANK" '
-                  f'CUDA_INJECTION64_PATH="{bench.tracer()}" exec "$@"')
+        script = f'STAGEWISE_KERNELS="$0/$OMPI_COMM_WORLD_RANK" CUDA_INJECTION64_PATH="{bench.tracer()}" exec "$@"'
         command = bench.train_command(processes, network, *words)
         place = command.index(bench.program)
         bench.run([*command[:place], "bash", "-c", script, folder, *command[place:]], LIMIT)
@@ -398,8 +394,7 @@ def late_steps(ranks, steps):
     sums = [[span for span in spans if is_sum(span[2])] for spans, *_ in late]
     count = min(map(len, sums))
     # A sum ends everywhere at the same time: that is how clocks are compared.
-    behind = [statistics.median(own[k][1] - sums[0][k][1] for k in range(count)) if count else 0
-              for own in sums]
+    behind = [statistics.median(own[k][1] - sums[0][k][1] for k in range(count)) if count else 0 for own in sums]
     return [(*of_rank, late_by) for of_rank, late_by in zip(late, behind)]
 
 
@@ -409,13 +404,11 @@ def parts_of_step(ranks, steps):
     after that."""
     late = late_steps(ranks, steps)
     sums = [[(begin, end) for begin, end, name in spans if is_sum(name)] for spans, *_ in late]
-    all_begun = [max(begins[0] - late_by for begins, (*_, late_by) in zip(kth, late))
-                 for kth in zip(*sums)]
+    all_begun = [max(begins[0] - late_by for begins, (*_, late_by) in zip(kth, late)) for kth in zip(*sums)]
     parts = []
     for (spans, whole, number, late_by), own in zip(late, sums):
         computing = [(begin, end) for begin, end, name in spans if not is_sum(name)]
-        waiting = [(begin, max(begin, min(end, begun + late_by)))
-                   for (begin, end), begun in zip(own, all_begun)]
+        waiting = [(begin, max(begin, min(end, begun + late_by))) for (begin, end), begun in zip(own, all_begun)]
         compute = length(computing)
         with_waits = length(computing + waiting)
         with_sums = length(computing + own)
@@ -463,10 +456,9 @@ def timeline(bench):
         ranks = bench.attempt(traced_ranks, bench, 2, network, *words)
         if ranks:
             rows += rows_of_step(f"{network.widths()}, {form}, {batch:,}", ranks, steps)
-    return ("A step on two GPUs, from the last layer to the next step's, in"
-            " microseconds, by `libtrace_kernels.so`; `plot_results.py` draws it. The ranks' clocks"
-            " are aligned at the ends of sums. Rank r's sums are in lane 2 r + 1, all else that it"
-            " runs in lane 2 r.\n\n"
+    return ("A step on two GPUs, from the last layer to the next step's, in microseconds, by `libtrace_kernels.so`;"
+            " `plot_results.py` draws it. The ranks' clocks are aligned at the ends of sums. Rank r's sums are in"
+            " lane 2 r + 1, all else that it runs in lane 2 r.\n\n"
             + table(["training", "kernel", "lane", "begins", "ends"], rows))
 
 
@@ -475,12 +467,10 @@ OVERLAPS = ((REPORT_000, (800, 8000, 32000)), (DEEP, (800, 1600, 8000)))
 
 def overlap(bench):
     rows = []
-    forms = [(transport, ["--overlap", choice])
-             for transport in ("nccl", "peer", "host") for choice in ("on", "off")]
+    forms = [(transport, ["--overlap", choice]) for transport in ("nccl", "peer", "host") for choice in ("on", "off")]
     for of_row, batches in OVERLAPS:
         for batch in batches:
-            network = dataclasses.replace(bench.long_epochs(of_row),
-                                          batch=batch // (16 if bench.quick else 1))
+            network = dataclasses.replace(bench.long_epochs(of_row), batch=batch // (16 if bench.quick else 1))
             cells = []
             for transport, words in forms:
                 seconds = step_seconds(bench, 2, network, *DATA, "--transport", transport, *words)
@@ -508,10 +498,9 @@ def split(bench):
                     parts = parts_of_step(ranks, network.images // batch)
                     rows.append([kind, f"{batch:,}", processes, ", ".join(form) if words else "",
                                  *(f"{t:.1f}" for t in parts)])
-    return ("Microseconds of a step, from traces of all ranks (`libtrace_kernels.so`, which adds"
-            " some): the mean of the ranks, over the later half of the steps. Compute: a kernel"
-            " other than a sum runs. The rest of the step: a sum waits, as not all ranks have"
-            " begun it; ranks exchange numbers; nothing runs.\n\n"
+    return ("Microseconds of a step, from traces of all ranks (`libtrace_kernels.so`, which adds some): the mean of"
+            " the ranks, over the later half of the steps. Compute: a kernel other than a sum runs. The rest of the"
+            " step: a sum waits, as not all ranks have begun it; ranks exchange numbers; nothing runs.\n\n"
             + table(["scaling", "batch", "N", "form", "step", "compute", "wait", "exchange",
                      "nothing"], rows))
 

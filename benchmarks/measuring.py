@@ -195,12 +195,15 @@ def command_line(command):
     return " ".join(map(word, command))
 
 
+def own_name(kernel):
+    """A kernel's own name, without namespace, arguments and parameters: "output_layer_kernel"."""
+    name = re.sub(r"<.*|\(.*", "", re.sub(r"\(anonymous namespace\)::|<unnamed>::", "", kernel))
+    return name.split("::")[-1].split()[-1]
+
+
 def short_name(kernel):
     """"output_layer" of a kernel's whole name; a copy has none."""
-    if kernel.startswith("copy"):
-        return kernel
-    name = re.sub(r"<.*|\(.*", "", re.sub(r"\(anonymous namespace\)::|<unnamed>::", "", kernel))
-    return name.split("::")[-1].split()[-1].removesuffix("_kernel")
+    return kernel if kernel.startswith("copy") else own_name(kernel).removesuffix("_kernel")
 
 
 def explained(text):
@@ -397,8 +400,7 @@ def measure(bench, options, title, top, sections, order=None):
 def parse(description, add_options=None, **defaults):
     """The options of all such scripts. `add_options` adds more to the parser; `defaults` are those of some."""
     name = pathlib.Path(sys.argv[0]).stem.removeprefix("measure_")
-    parser = argparse.ArgumentParser(description=description,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/cuda/bin",
                         help="folder with the programs [build/cuda/bin]")
     parser.add_argument("--output", type=pathlib.Path, default=HERE / f"results/{name}.md")

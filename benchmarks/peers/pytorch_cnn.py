@@ -100,8 +100,7 @@ def seconds_of_forward(source, count, layout, is_recorded, arguments):
         forward()
     torch.cuda.synchronize()
     seconds = []
-    while len(seconds) < 5 or (len(seconds) < arguments.repetitions
-                               and sum(seconds) < arguments.limit):
+    while len(seconds) < 5 or (len(seconds) < arguments.repetitions and sum(seconds) < arguments.limit):
         start = time.perf_counter()
         forward()
         torch.cuda.synchronize()
@@ -125,8 +124,7 @@ def measure_forward(results, case, count, suffix, arguments):
         for kind, form, source in (("device_seconds", name, from_device),
                                    ("host_seconds", name, from_host),
                                    ("host_seconds", f"bytes-{name}", from_bytes)):
-            results.add(kind, case, form + suffix, seconds_of_forward, source, count, layout,
-                        is_recorded, arguments)
+            results.add(kind, case, form + suffix, seconds_of_forward, source, count, layout, is_recorded, arguments)
 
 
 def measure_training(results, case, batch_size, suffix, arguments):

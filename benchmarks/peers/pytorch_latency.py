@@ -38,8 +38,7 @@ def graph():
     answer = torch.zeros(1, dtype=torch.int64).pin_memory()
 
     def work():
-        answer.copy_(network(staged.to(device, non_blocking=True)).argmax(dim=1),
-                     non_blocking=True)
+        answer.copy_(network(staged.to(device, non_blocking=True)).argmax(dim=1), non_blocking=True)
 
     replay = record(work, work)
 

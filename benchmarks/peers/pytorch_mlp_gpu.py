@@ -50,8 +50,7 @@ def make_network(case):
     """Linear layers with activations between them; with a squared error also after a sigmoid's."""
     layers = []
     for width, following in zip(case.widths, case.widths[1:]):
-        layers += [torch.nn.Linear(width, following),
-                   torch.nn.Sigmoid() if case.is_sigmoid else torch.nn.ReLU()]
+        layers += [torch.nn.Linear(width, following), torch.nn.Sigmoid() if case.is_sigmoid else torch.nn.ReLU()]
     if not (case.is_sigmoid and case.has_targets):
         layers.pop()
     return torch.nn.Sequential(*layers).to(device, case.dtype)
