@@ -5,6 +5,8 @@ readonly called_from=$PWD
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" # works through links; CDPATH does not affect an absolute path
 
 readonly presets="auto cuda cpu asan coverage"
+readonly commands="count build test try exercise hint solution grade plot convert predict-scaling docs bench install clean help"
+readonly python_commands="exercise hint solution grade plot convert predict-scaling" # whose options are not this script's
 readonly cmake_needed=3.25
 
 # ---------------------------------------------------------------------------------------------------
@@ -24,6 +26,9 @@ fail() {
   printf 'run.sh: %s\n' "$1" >&2
   exit "$2"
 }
+
+# is_one_of WORD WORDS
+is_one_of() { [[ " $2 " == *" $1 "* ]]; }
 
 # print TEXT: on standard output, whose disk may be full.
 print() { printf '%s\n' "$1" 2>/dev/null || fail "Standard output could not be written to." 1; }
@@ -71,6 +76,17 @@ logged() {
   trap - EXIT
   [[ $terminal == no ]] || printf '\r\e[K'
   return "$code"
+}
+
+# succeed WHAT FILE COMMAND...: like logged, but a failure ends this, after the output.
+succeed() {
+  local what=$1 log=$2 code=0
+  shift 2
+  logged "$log" "$@" || code=$?
+  if [[ $code -ne 0 ]]; then
+    cat "$log" >&2
+    fail "$what failed (exit code $code); its output is above." "$code"
+  fi
 }
 
 help() {
@@ -162,31 +178,26 @@ passed_on=()
 if [[ $# -gt 0 && $1 != -* ]]; then
   command=$1
   shift
-  case $command in
-    count | build | test | try | exercise | hint | solution | grade | plot | convert | predict-scaling | docs | \
-      bench | install | clean | help) ;;
-    *)
-      fail "Unknown command '$command'; the commands are count, build, test, try, exercise, hint, solution, grade, plot, convert, predict-scaling, docs, bench, install, clean and help." 2
-      ;;
-  esac
+  listed=${commands% help}
+  is_one_of "$command" "$commands" || fail "Unknown command '$command'; the commands are ${listed// /, } and help." 2
 fi
 
 while [[ $# -gt 0 ]]; do
+  if is_one_of "$command" "$python_commands" && [[ $1 != --no-install ]]; then
+    [[ ! $1 =~ ^(-h|--help)$ ]] || needs_packages=no
+    passed_on+=("$1")
+    shift
+    continue
+  fi
   case $command:$1 in
     try:-h | try:--help) exec "$PWD/cuda_on_cpu/try.sh" --help ;;
-    plot:-h | plot:--help | convert:-h | convert:--help | exercise:-h | exercise:--help | hint:-h | hint:--help | \
-      solution:-h | solution:--help | grade:-h | grade:--help | predict-scaling:-h | predict-scaling:--help)
-      needs_packages=no
-      passed_on+=("$1")
-      ;;
     *:-h | *:--help) command=help ;;
     *:--no-install) install=no ;;
     try:--)
       passed_on+=("$@")
       break
       ;;
-    try:* | exercise:* | hint:* | solution:* | grade:* | plot:* | convert:* | predict-scaling:*)
-      passed_on+=("$1") ;;
+    try:*) passed_on+=("$1") ;;
     test:--all) all=yes ;;
     *:--preset=*) preset=${1#*=} ;;
     *:--jobs=*) jobs=${1#*=} ;;
@@ -216,11 +227,11 @@ while [[ $# -gt 0 ]]; do
       break
       ;;
     build:[!-]*) passed_on+=("$1") ;;
-    tour:count | tour:build | tour:test | tour:try | tour:exercise | tour:hint | tour:solution | tour:grade | tour:plot | tour:convert | \
-      tour:predict-scaling | tour:docs | tour:bench | tour:install | tour:clean | tour:help)
-      fail "The command comes first: ./run.sh $1, then its options." 2
+    *)
+      [[ $command != tour ]] || ! is_one_of "$1" "$commands" ||
+        fail "The command comes first: ./run.sh $1, then its options." 2
+      fail "Unknown option '$1'; ./run.sh help lists the options." 2
       ;;
-    *) fail "Unknown option '$1'; ./run.sh help lists the options." 2 ;;
   esac
   shift
 done
@@ -267,7 +278,8 @@ missing_packages() {
       ;;
     predict-scaling)
       program_of=([python3]=python3)
-      libraries=(python3-matplotlib)
+      libraries=()
+      if draws; then libraries=(python3-matplotlib); fi
       ;;
     install)
       program_of+=([python3]=python3 [patch]=patch [doxygen]=doxygen [graphviz]=dot)
@@ -366,15 +378,11 @@ choose_folder() {
 # Only the tests need the tests' libraries, so everything else configures without them. Switching
 # back and forth costs a second and recompiles nothing.
 configure() {
-  local testing=OFF log=$folder/configure.log code=0
+  local testing=OFF
   [[ $command != test ]] || testing=ON
   say "Configuring $folder"
   own_folder "$folder"
-  logged "$log" cmake --preset "$preset" "-DBUILD_TESTING=$testing" || code=$?
-  if [[ $code -ne 0 ]]; then
-    cat "$log" >&2
-    fail "The configuration failed (exit code $code); its output is above." "$code"
-  fi
+  succeed "The configuration" "$folder/configure.log" cmake --preset "$preset" "-DBUILD_TESTING=$testing"
 }
 
 # steps_to TARGET...: how many steps, if any. Ninja would count no further than to its own file, which it
@@ -414,16 +422,12 @@ readonly stages=(stage01_serial stage02_naive_cuda stage03_shared_memory stage04
 # build_quietly WHAT TARGET...: shows no line of the build, unless it fails. What it is doing goes to standard error,
 # so that standard output has the table alone.
 build_quietly() {
-  local what=$1 log=$folder/build.log code=0 steps
+  local what=$1 steps
   shift
   steps=$(steps_to "$@") || true
   [[ -n $steps ]] || steps=0
   [[ $steps -eq 0 ]] || say "Building $what, $steps steps$(about $((steps * 2 / jobs)))" >&2
-  logged "$log" cmake --build "$folder" --parallel "$jobs" --target "$@" || code=$?
-  if [[ $code -ne 0 ]]; then
-    cat "$log" >&2
-    fail "The build failed (exit code $code); its output is above." "$code"
-  fi
+  succeed "The build" "$folder/build.log" cmake --build "$folder" --parallel "$jobs" --target "$@"
   # The note has said what it had to say.
   [[ $terminal == no || $steps -eq 0 || ! -t 2 ]] || printf '\e[A\r\e[K' >&2
 }
@@ -517,13 +521,8 @@ list_skipped() {
 
 docs() {
   set_up
-  local log=$folder/docs.log code=0
   say "Writing the documentation, about a minute"
-  logged "$log" cmake --build "$folder" --target docs || code=$?
-  if [[ $code -ne 0 ]]; then
-    cat "$log" >&2
-    fail "Building the documentation failed (exit code $code); its output is above." "$code"
-  fi
+  succeed "Building the documentation" "$folder/docs.log" cmake --build "$folder" --target docs
   say "The documentation is $PWD/$folder/docs/html/index.html"
 }
 
@@ -564,13 +563,17 @@ python_with() {
   return 1
 }
 
+# Whether predict-scaling is to draw a figure.
+draws() { [[ " ${passed_on[*]}" == *" --figure"* ]]; }
+
 # The programs in tools/. Standard output belongs to them.
 python_program() {
   local modules=(h5py numpy) python=''
-  [[ $command != predict-scaling ]] || modules=()
-  [[ $command == convert ]] || modules+=(matplotlib)
-  [[ $needs_packages == yes && (${#passed_on[@]} -gt 0 || $command == predict-scaling) ]] ||
-    modules=(sys) # for a help text or an objection
+  case $command in
+    plot) modules+=(matplotlib) ;;
+    predict-scaling) if draws; then modules=(matplotlib); else modules=(sys); fi ;;
+  esac
+  [[ $needs_packages == yes && ${#passed_on[@]} -gt 0 ]] || modules=(sys) # for a help text or an objection
   # Where PyTorch is, it may be in one python3 only.
   [[ " ${passed_on[*]} " != *.pt[\ h]* ]] || python=$(python_with "${modules[@]}" torch) || true
   if [[ -z $python ]] && ! python=$(python_with "${modules[@]}"); then

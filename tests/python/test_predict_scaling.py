@@ -2,20 +2,16 @@
 """Tests of tools/predict_scaling.py: formulas by hand, measurements, tables, and what is refused."""
 
 import importlib.util
-import sys
 import unittest
 import xml.etree.ElementTree
 
 from support import REPOSITORY, Case  # first: it sets the paths
 
-if not importlib.util.find_spec("matplotlib"):
-    print("Skipped: Matplotlib was not found; to have it: sudo apt install python3-matplotlib")
-    sys.exit(0)
-
 from stagewise import scaling_model as model
 from stagewise.scaling_model import AFTER_SUMS, IN_SUMS, WITH_GRADIENTS, Cluster, Group, Link, Network
 from stagewise.scaling_points import checked
 
+NEEDS_MATPLOTLIB = unittest.skipUnless(importlib.util.find_spec("matplotlib"), "Matplotlib was not found")
 LINK = Link(2, 10)  # 2 s, 10 B/s
 NETWORK = Link(7, 5)
 LAYERS = Network((784, 1000, 10), "double")
@@ -147,6 +143,7 @@ class Command(Case):
     def test_check(self):
         self.assertRegex(self.lines("--check")[-1], r"^step, 4 GPUs, +12: error 6.6% on average, 17.1% at most$")
 
+    @NEEDS_MATPLOTLIB
     def test_figure(self):
         self.assertEqual(self.lines("--figure", "a.svg")[-1], "saved  a.svg")
         self.lines("--figure", "b.svg")
@@ -171,6 +168,7 @@ class Command(Case):
                 ("--transport peer --gpus 16", "--transport peer reaches none of these numbers of GPUs")):
             self.expect_failure(2, sentence, "predict-scaling", *words.split())
 
+    @NEEDS_MATPLOTLIB
     def test_from_another_folder(self):
         outcome = self.run_command(REPOSITORY / "run.sh", "predict-scaling", "--gpus", "1,2", "--figure", "a b.svg")
         self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
