@@ -25,8 +25,7 @@ def theme_of(text: str) -> str:
 
 def parser() -> argparse.ArgumentParser:
     result = command_line.Parser(prog="plot", description=__doc__)
-    figures = result.add_subparsers(metavar="FIGURE", required=True, dest="figure",
-                                    help="which one")
+    figures = result.add_subparsers(metavar="FIGURE", required=True, dest="figure", help="which one")
 
     def add(name: str, summary: str) -> argparse.ArgumentParser:
         figure = figures.add_parser(name, help=summary, description=summary)
@@ -59,12 +58,10 @@ def parser() -> argparse.ArgumentParser:
     add_most(figure, "filters", 64)
 
     figure = add("confusion", "Which classes are taken for which, with precision and recall.")
-    figure.add_argument("file", metavar="REPORT", type=path_of,
-                        help="of evaluate --confusion --report")
+    figure.add_argument("file", metavar="REPORT", type=path_of, help="of evaluate --confusion --report")
 
     figure = add("mistakes", "The most confident mistakes, as images.")
-    figure.add_argument("file", metavar="REPORT", type=path_of,
-                        help="of evaluate --mistakes N --report")
+    figure.add_argument("file", metavar="REPORT", type=path_of, help="of evaluate --mistakes N --report")
     add_most(figure, "mistakes", 24)
 
     figure = add("scaling", "Rates of several trainings, and their speed-ups over the first.")

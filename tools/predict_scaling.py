@@ -145,8 +145,7 @@ def check_table() -> Iterator[str]:
     points = list(scaling_points.checked())
     yield f"{'':<14}  {'':<40}  {'measured':>11}  {'the model':>11}  {'error':>7}"
     for point in points:
-        yield (f"{point.kind:<14}  {point.what:<40}  {us(point.measured)}  {us(point.predicted)}  "
-               f"{point.error:>+7.1%}")
+        yield (f"{point.kind:<14}  {point.what:<40}  {us(point.measured)}  {us(point.predicted)}  {point.error:>+7.1%}")
     yield ""
     for kind in dict.fromkeys(point.kind for point in points):
         errors = [abs(point.error) for point in points if point.kind == kind]

@@ -104,5 +104,4 @@ def main(model: pathlib.Path, images: pathlib.Path, answers: pathlib.Path) -> No
 if __name__ == "__main__":
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    sys.exit(command_line.run("run_in_pytorch", lambda words: main(*map(pathlib.Path, words)),
-                              sys.argv[1:]))
+    sys.exit(command_line.run("run_in_pytorch", lambda words: main(*map(pathlib.Path, words)), sys.argv[1:]))

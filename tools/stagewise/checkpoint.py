@@ -99,8 +99,7 @@ def _contents(file: h5py.File) -> tuple[Checkpoint, int | None]:
     if len({values.dtype for network in checkpoint.networks() for values in network.values()}) > 1:
         raise Error("some of its parameters are float, others double")
     if (precision or checkpoint.precision()) != checkpoint.precision():
-        raise Error(f"its precision is {precision}, but its parameters are "
-                    f"{checkpoint.precision()}")
+        raise Error(f"its precision is {precision}, but its parameters are {checkpoint.precision()}")
     attributes["precision"] = checkpoint.precision()
     return checkpoint, checksum
 
@@ -172,8 +171,7 @@ def _objection_to(item: h5py.Dataset) -> str:
     if creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count():
         return "has its values in another file"
     if creation.get_layout() == h5py.h5d.CHUNKED:
-        return ("is stored in chunks; `h5repack -f NONE -l CONTI FILE NEW_FILE` stores it in one "
-                "piece")
+        return "is stored in chunks; `h5repack -f NONE -l CONTI FILE NEW_FILE` stores it in one piece"
     if math.prod(shape) * item.dtype.itemsize != item.id.get_storage_size():
         return f"claims the shape {list(shape)}, but the file does not hold so many values"
     return ""
@@ -196,8 +194,7 @@ def _image(checkpoint: Checkpoint) -> bytes:
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     access.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_V18)
     access.set_fileobj_driver(h5py.h5fd.fileobj_driver, image)
-    file = h5py.File(h5py.h5f.create(b"checkpoint", h5py.h5f.ACC_TRUNC,
-                                     _without_times(h5py.h5p.FILE_CREATE), access))
+    file = h5py.File(h5py.h5f.create(b"checkpoint", h5py.h5f.ACC_TRUNC, _without_times(h5py.h5p.FILE_CREATE), access))
     with file:
         for name, value in _ordered(checkpoint.attributes) + [("checksum", checkpoint.checksum())]:
             _write_attribute(file, name, value)

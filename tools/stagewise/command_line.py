@@ -32,8 +32,7 @@ class Parser(argparse.ArgumentParser):
     """Reports wrong usage in one sentence, without the usage text."""
 
     def __init__(self, **options):
-        super().__init__(allow_abbrev=False,
-                         formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
     def parse_known_args(self, args=None, namespace=None):
         """Nothing is unknown: a parser of a command would leave it to the one above, which does not
@@ -58,11 +57,9 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(self._sentence(message))
 
     def _sentence(self, message: str) -> str:
-        if found := re.match(r"argument (?:-\w/)?(\S+): expected (?:one|at least one) argument",
-                             message):
+        if found := re.match(r"argument (?:-\w/)?(\S+): expected (?:one|at least one) argument", message):
             return f"{found[1]} needs a value"
-        if found := re.match(r"argument (\S+): invalid choice: ('.*') \(choose from (.*)\)",
-                             message):
+        if found := re.match(r"argument (\S+): invalid choice: ('.*') \(choose from (.*)\)", message):
             choices = found[3].replace("'", "")  # which some versions of Python write
             meant = did_you_mean(found[2][1:-1], choices.split(", "))
             return f"there is no {found[1]} {found[2]}; {meant or 'there are ' + choices}"

@@ -100,8 +100,7 @@ def _brightness(color: Sequence[float]) -> float:
     return float(np.dot(color, (0.299, 0.587, 0.114)))
 
 
-def _write_fractions(axes: Axes, confusion: dict[str, Any], path: pathlib.Path,
-                     theme: Theme) -> None:
+def _write_fractions(axes: Axes, confusion: dict[str, Any], path: pathlib.Path, theme: Theme) -> None:
     """Recall at the right of each row, precision above each column."""
     right = len(confusion["counts"]) - 0.3
     above = -0.75

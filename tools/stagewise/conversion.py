@@ -41,8 +41,7 @@ def attributes_in(metadata: dict[str, str], source: pathlib.Path) -> dict[str, s
                             "that a checkpoint can hold")
             attributes[name] = int(text)
         elif not 0 < len(name) <= LONGEST_NAME or not _is_storable(name + text):
-            raise Error(f"{source} cannot be converted: its '{key}' is no text that a checkpoint "
-                        "can hold")
+            raise Error(f"{source} cannot be converted: its '{key}' is no text that a checkpoint can hold")
         else:
             attributes[name] = text
     attributes.pop("checksum", None)
@@ -88,12 +87,10 @@ def to_checkpoint(source: pathlib.Path, target: pathlib.Path, like: pathlib.Path
     state, metadata = FORMATS[source.suffix].read(source)
     network.expect_finite(state, str(source))
     if len({values.dtype for values in state.values()}) != 1:
-        raise Error(f"{source} cannot be converted: its parameters must all be float, or all "
-                    "double")
+        raise Error(f"{source} cannot be converted: its parameters must all be float, or all double")
     attributes = checkpoint.read(like).attributes if like else attributes_in(metadata, source)
     if not attributes:
-        raise Error(f"{source} does not say which network it holds; --like names a checkpoint of "
-                    "the same one")
+        raise Error(f"{source} does not say which network it holds; --like names a checkpoint of the same one")
     built = network.network_of(attributes, f"the checkpoint {like}" if like else str(source))
     try:
         parameters = pytorch_layout.from_pytorch(built, state)

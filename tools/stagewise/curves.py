@@ -70,8 +70,7 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme, log:
     :param log: whether the loss has a logarithmic axis.
     :raise Error: if one cannot be read or has no curve, or there are more than colours."""
     if len(paths) > len(theme.series):
-        raise UsageError(f"at most {len(theme.series)} curves can be told apart, and there are "
-                         f"{len(paths)} files")
+        raise UsageError(f"at most {len(theme.series)} curves can be told apart, and there are {len(paths)} files")
     figure = look.new_figure(theme, 8, 3.4)
     all_axes = dict(zip(("loss", "accuracy"), figure.subplots(1, 2)))
     has_validation = False
@@ -111,8 +110,7 @@ def _make_logarithmic(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _add_legends(loss: Axes, accuracy: Axes, labels: list[str], theme: Theme,
-                 has_validation: bool) -> None:
+def _add_legends(loss: Axes, accuracy: Axes, labels: list[str], theme: Theme, has_validation: bool) -> None:
     colors = [Line2D([], [], color=color, linewidth=1.4, label=look.wrapped(label, LABEL_COLUMNS))
               for label, color in zip(labels, theme.series)]
     loss.legend(handles=colors, frameon=False, labelcolor=theme.ink)

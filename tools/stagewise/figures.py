@@ -35,6 +35,5 @@ def _labels(options: argparse.Namespace) -> list[str] | None:
         return None
     labels = options.labels.split(",")
     if len(labels) != len(options.files):
-        raise UsageError(f"--labels has {len(labels)} names, but the files are "
-                         f"{len(options.files)}")
+        raise UsageError(f"--labels has {len(labels)} names, but the files are {len(options.files)}")
     return labels

@@ -70,8 +70,7 @@ def replacing(path: pathlib.Path, what: str) -> Iterator[pathlib.Path]:
     partial = None
     try:
         _expect_writable(target, failure)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:200]}.", suffix=".partial",
-                                        dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:200]}.", suffix=".partial", dir=target.parent)
         os.close(handle)
         partial = pathlib.Path(name)
         yield partial

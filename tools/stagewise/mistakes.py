@@ -64,5 +64,4 @@ def _caption(mistake: dict[str, Any], report: dict[str, Any], path: pathlib.Path
     label, answer = (int(number(mistake, key, path)) for key in ("label", "predicted"))
     words = [names[i] if 0 <= i < len(names) else str(i) for i in (label, answer)]
     sample = int(number(mistake, "sample", path))
-    return (f"sample {sample}: {words[0]}\n"
-            f"taken for {words[1]}, {number(mistake, 'confidence', path):.2f}")
+    return f"sample {sample}: {words[0]}\ntaken for {words[1]}, {number(mistake, 'confidence', path):.2f}"

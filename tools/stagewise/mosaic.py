@@ -78,7 +78,6 @@ def enlarged(picture: np.ndarray) -> np.ndarray:
 
 
 def _add_bar(figure: Figure, axes: Axes, scale: float, theme: Theme) -> None:
-    bar = figure.colorbar(ScalarMappable(Normalize(-scale, scale), theme.diverging()), ax=axes,
-                          shrink=0.7, aspect=30)
+    bar = figure.colorbar(ScalarMappable(Normalize(-scale, scale), theme.diverging()), ax=axes, shrink=0.7, aspect=30)
     bar.outline.set_visible(False)
     bar.ax.tick_params(colors=theme.muted, labelcolor=theme.ink)

@@ -22,8 +22,7 @@ CNN_HIDDEN = (128,)
 ACTIVATIONS = {"relu": "ReLU", "sigmoid": "Sigmoid"}
 
 # The values that an attribute may have; the first is the default.
-CHOICES = {"activation": tuple(ACTIVATIONS), "loss": ("cross-entropy", "squared-error"),
-           "biases": ("on", "off")}
+CHOICES = {"activation": tuple(ACTIVATIONS), "loss": ("cross-entropy", "squared-error"), "biases": ("on", "off")}
 
 
 @dataclasses.dataclass
@@ -70,8 +69,7 @@ class Network:
 
 
 def _linear(inputs: int, widths: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
-    return {f"fc{number}": shape
-            for number, shape in enumerate(zip((inputs, *widths), widths), start=1)}
+    return {f"fc{number}": shape for number, shape in enumerate(zip((inputs, *widths), widths), start=1)}
 
 
 def network_of(attributes: Mapping[str, str | int], what: str) -> Network:
@@ -81,8 +79,7 @@ def network_of(attributes: Mapping[str, str | int], what: str) -> Network:
     :raise Error: if they do not say enough."""
     needed = ("model", "sample-shape", "class-count")
     if missing := [name for name in needed if name not in attributes]:
-        raise Error(f"{what} has no '{missing[0]}', so its network is unknown; "
-                    "train --load FILE --save FILE adds it")
+        raise Error(f"{what} has no '{missing[0]}', so its network is unknown; train --load FILE --save FILE adds it")
     model = attributes["model"]
     if model not in ("mlp", "cnn", "neuron"):
         raise Error(f"{what} holds a model '{model}'; known are mlp, cnn and neuron")
@@ -90,8 +87,7 @@ def network_of(attributes: Mapping[str, str | int], what: str) -> Network:
     for name, known in CHOICES.items():
         chosen[name] = attributes.get(name, known[0])
         if chosen[name] not in known:
-            raise Error(f"the '{name}' of {what} is '{chosen[name]}'; known are "
-                        f"{' and '.join(known)}")
+            raise Error(f"the '{name}' of {what} is '{chosen[name]}'; known are {' and '.join(known)}")
     hidden = attributes.get("hidden", "none") if model == "mlp" else "none"
     try:
         sample = _numbers(attributes["sample-shape"])
@@ -103,8 +99,7 @@ def network_of(attributes: Mapping[str, str | int], what: str) -> Network:
     network = Network(model, sample, classes, widths, chosen["activation"], chosen["loss"],
                       biases=model == "neuron" or chosen["biases"] == "on")
     if model == "cnn" and not network.is_of_images():
-        raise Error(f"{what} holds a cnn, but its 'sample-shape' is {attributes['sample-shape']}, "
-                    "which is no image")
+        raise Error(f"{what} holds a cnn, but its 'sample-shape' is {attributes['sample-shape']}, which is no image")
     return network
 
 

@@ -78,8 +78,7 @@ def _expect_shapes(found: Parameters, expected: dict[str, tuple[int, ...]]) -> N
         if name not in found:
             raise Error(f"it has no '{name}', which the network needs, {text(shape)}")
         if found[name].shape != shape:
-            raise Error(f"its '{name}' is {text(found[name].shape)}, but the network's is "
-                        f"{text(shape)}")
+            raise Error(f"its '{name}' is {text(found[name].shape)}, but the network's is {text(shape)}")
     if more := [name for name in found if name not in expected]:
         first, *_, last = expected
         raise Error(f"its '{more[0]}' is no parameter of the network, which has {first} to {last}")

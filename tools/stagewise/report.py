@@ -39,8 +39,7 @@ def _expect_structure(part: dict[str, Any], path: pathlib.Path) -> None:
             continue
         rows = value if is_list else [value]
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise Error(f"cannot use {path}: its '{key}' {'are' if is_list else 'is'} not what "
-                        "--report writes")
+            raise Error(f"cannot use {path}: its '{key}' {'are' if is_list else 'is'} not what --report writes")
         for row in rows:
             _expect_structure(row, path)
 

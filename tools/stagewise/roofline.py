@@ -67,8 +67,7 @@ def read(path: pathlib.Path) -> Roofline:
     report = read_report(path)
     limits = report.get("limits")
     if limits is None:
-        raise Error(f"{path} does not say what its device can do; ladders and train --explain "
-                    "write that")
+        raise Error(f"{path} does not say what its device can do; ladders and train --explain write that")
     peak = number(limits, "operations_per_second", path)
     memory = number(limits, "bytes_per_second", path)
     if min(peak, memory) <= 0:
@@ -76,8 +75,7 @@ def read(path: pathlib.Path) -> Roofline:
     is_ladder = "tables" in report
     rows = _rungs(report) if is_ladder else report.get("timings", [])
     counted = any("counters" in row for row in rows)
-    points = _points(rows, path, is_ladder, limits if counted else None,
-                     bool(report.get("cuda_on_cpu")))
+    points = _points(rows, path, is_ladder, limits if counted else None, bool(report.get("cuda_on_cpu")))
     if not points and is_ladder and not any("operations" in row for row in rows):
         raise Error(f"{path} has no operations: its kernels move bytes and compute next to nothing")
     if not points:
@@ -164,8 +162,7 @@ def draw(path: pathlib.Path, theme: Theme) -> Figure:
         _roof(axes, roofline.peak, roofline.cache, f"L1 caches, {short(roofline.cache)}B/s", theme)
     axes.annotate(f"peak, {short(roofline.peak)}FLOP/s", (right, roofline.peak), (-4, 4),
                   textcoords="offset points", ha="right", color=theme.muted, fontsize=8)
-    axes.scatter(intensities, [point.rate for point in roofline.points], 26, theme.series[0],
-                 zorder=3)
+    axes.scatter(intensities, [point.rate for point in roofline.points], 26, theme.series[0], zorder=3)
     _label(axes, roofline.points[:LARGEST_LABELS], theme)
     asked = "that warps ask for" if roofline.counted else "that must move at least"
     axes.set_xlabel(f"operations for each byte {asked}")
@@ -179,8 +176,7 @@ def _roof(axes: Axes, peak: float, bandwidth: float, label: str, theme: Theme) -
     left, right = axes.get_xlim()
     bottom = axes.get_ylim()[0]
     begin = max(left, bottom / bandwidth)
-    axes.plot([begin, peak / bandwidth, right], [begin * bandwidth, peak, peak], color=theme.ink,
-              linewidth=1.2)
+    axes.plot([begin, peak / bandwidth, right], [begin * bandwidth, peak, peak], color=theme.ink, linewidth=1.2)
     # Beside the slope, most of the way up.
     x = begin * (peak / bandwidth / begin) ** 0.7
     axes.annotate(label, (x, x * bandwidth), (-6, 2), textcoords="offset points", ha="right",

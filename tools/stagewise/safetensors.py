@@ -36,8 +36,7 @@ def write(path: pathlib.Path, tensors: dict[str, np.ndarray], metadata: dict[str
     begin = 0
     for name, values in tensors.items():
         end = begin + values.nbytes
-        header[name] = {"dtype": names[values.dtype], "shape": list(values.shape),
-                        "data_offsets": [begin, end]}
+        header[name] = {"dtype": names[values.dtype], "shape": list(values.shape), "data_offsets": [begin, end]}
         begin = end
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # so that the numbers are aligned
@@ -60,8 +59,7 @@ def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         return _contents(data)
     except Error as error:
         raise Error(f"cannot read {path}: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
-            struct.error):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, struct.error):
         raise Error(f"cannot read {path}: it is no safetensors file, or damaged") from None
 
 

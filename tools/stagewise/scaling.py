@@ -55,8 +55,7 @@ def _labels(reports: list[dict[str, Any]], paths: list[pathlib.Path]) -> list[st
         texts = DIFFERENCES[key]
         return texts[-1 if value == 1 else 0].format(value)
 
-    different = [key for key in DIFFERENCES
-                 if len({str(report.get(key, 1)) for report in reports}) > 1]
+    different = [key for key in DIFFERENCES if len({str(report.get(key, 1)) for report in reports}) > 1]
     if all(report.get("workers", 1) == report.get("ranks", 1) for report in reports):
         different = [key for key in different if key != "workers"]  # one in each rank
     labels = [", ".join(words(key, report.get(key, 1)) for key in different) for report in reports]
@@ -88,8 +87,7 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme) -> F
         texts = [f"{text}, {value / best:.0%}" for text, value, best in zip(texts, values, ideal)]
         ends = [max(pair) for pair in zip(values, ideal)]
         for place, best in enumerate(ideal):
-            speedups.plot([best, best], [place - 0.42, place + 0.42], color=theme.ink,
-                          linewidth=1.5)
+            speedups.plot([best, best], [place - 0.42, place + 0.42], color=theme.ink, linewidth=1.5)
     _bars(speedups, values, texts, ends, theme.series[1], theme)
     speedups.set_title(title, loc="left", color=theme.ink, fontsize=9)
     if any(run.is_on_cpu for run in runs):
@@ -97,13 +95,11 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme) -> F
     return figure
 
 
-def _bars(axes: Axes, values: list[float], texts: list[str], ends: list[float], color: str,
-          theme: Theme) -> None:
+def _bars(axes: Axes, values: list[float], texts: list[str], ends: list[float], color: str, theme: Theme) -> None:
     """Bars, and their numbers as texts behind `ends`."""
     axes.barh(range(len(values)), values, 0.7, color=color)
     for place, (end, text) in enumerate(zip(ends, texts)):
-        axes.annotate(text, (end, place), (5, 0), textcoords="offset points", va="center",
-                      color=theme.ink, fontsize=8)
+        axes.annotate(text, (end, place), (5, 0), textcoords="offset points", va="center", color=theme.ink, fontsize=8)
     axes.set_xlim(0, 1.35 * max(ends))
     axes.set_xticks([])
     look.style(axes, theme)

@@ -117,8 +117,7 @@ def host(group: Group, size: float, link: Link = HOST) -> float:
     network = group.network
     bandwidth = min(link.bandwidth, network.bandwidth) if group.machines > 1 else link.bandwidth
     waits = 1 if size / group.ranks <= EAGER_BYTES else 2
-    return (ring(group.ranks, size, Link(waits * link.latency, bandwidth))
-            + 2 * (group.machines - 1) * network.latency)
+    return ring(group.ranks, size, Link(waits * link.latency, bandwidth)) + 2 * (group.machines - 1) * network.latency
 
 
 def hierarchical(group: Group, size: float, link: Link = TWO_SHOT) -> float:
@@ -165,8 +164,7 @@ class Network(NamedTuple):
 
 def most_units(units: int, tensor_ranks: int) -> int:
     """Of a split layer, those of the rank with most; units_of() in split_parameter.cpp."""
-    group = next(size for size in (4, 2, 1)
-                 if size == 1 or (units % size == 0 and units // size >= 6 * tensor_ranks))
+    group = next(size for size in (4, 2, 1) if size == 1 or (units % size == 0 and units // size >= 6 * tensor_ranks))
     return group * math.ceil(units // group / tensor_ranks)
 
 
@@ -280,8 +278,7 @@ def group_of(cluster: Cluster, gpus: int, count: int, stride: int) -> Group:
     return Group(math.ceil(count / inside), inside, Link(cluster.network.latency, share))
 
 
-def step_of(network: Network, batch: int, gpus: int, tensor_ranks: int, transport: str,
-            cluster: Cluster) -> Prediction:
+def step_of(network: Network, batch: int, gpus: int, tensor_ranks: int, transport: str, cluster: Cluster) -> Prediction:
     """A step with this many tensor ranks: 1 is data parallelism, as many as GPUs tensor parallelism."""
     data_ranks = gpus // tensor_ranks
     rows = math.ceil(batch / data_ranks)  # of the rank with most

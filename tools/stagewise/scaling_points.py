@@ -73,8 +73,7 @@ def checked() -> Iterator[Checked]:
         for size, time in points.items():
             yield Checked(f"sum, {way}", f"2 GPUs, {size:,} B", 1e-6 * time, SUM_SECONDS[way](size))
     steps = {(network, 1, 1, "peer"): points for network, points in STEPS.items()}
-    steps |= {(((784, *hidden, 10), "double"), *where): points
-              for (hidden, *where), points in STEPS_OF_SEVERAL.items()}
+    steps |= {(((784, *hidden, 10), "double"), *where): points for (hidden, *where), points in STEPS_OF_SEVERAL.items()}
     for ((widths, precision), gpus, tensor_ranks, transport), points in steps.items():
         for batch, time in points.items():
             found = step_of(Network(widths, precision), batch, gpus, tensor_ranks, transport, IN_A_MACHINE)

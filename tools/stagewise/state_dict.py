@@ -36,8 +36,7 @@ def write(path: pathlib.Path, tensors: dict[str, np.ndarray], metadata: dict[str
 
     :raise Error: naming the file and the reason; or there is no PyTorch."""
     torch = _pytorch(path)
-    state = collections.OrderedDict((name, torch.from_numpy(values.copy()))
-                                    for name, values in tensors.items())
+    state = collections.OrderedDict((name, torch.from_numpy(values.copy())) for name, values in tensors.items())
     setattr(state, ATTRIBUTE, metadata)
     data = io.BytesIO()  # PyTorch's own error for a full disk is misleading
     torch.save(state, data)
@@ -54,8 +53,7 @@ def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception:  # of many kinds, from PyTorch, its unpickler and its zip file
-        raise Error(f"cannot read {path}: it is no state_dict that torch.save() has written, "
-                    "or damaged") from None
+        raise Error(f"cannot read {path}: it is no state_dict that torch.save() has written, or damaged") from None
     if not isinstance(state, dict) or not all(
             isinstance(value, torch.Tensor) and value.layout == torch.strided
             for value in state.values()):
@@ -67,6 +65,5 @@ def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
                         "and float64 can be converted")
         tensors[name] = value.detach().numpy()
     metadata = getattr(state, ATTRIBUTE, {})
-    is_ours = isinstance(metadata, dict) and all(
-        isinstance(text, str) for item in metadata.items() for text in item)
+    is_ours = isinstance(metadata, dict) and all(isinstance(text, str) for item in metadata.items() for text in item)
     return tensors, metadata if is_ours else {}

@@ -30,8 +30,7 @@ class Theme:
 
     def diverging(self) -> LinearSegmentedColormap:
         """From negative over 0, which is paper, to positive."""
-        return LinearSegmentedColormap.from_list(
-            "diverging", [self.series[1], self.paper, self.series[0]])
+        return LinearSegmentedColormap.from_list("diverging", [self.series[1], self.paper, self.series[0]])
 
     def rising(self, number: int) -> LinearSegmentedColormap:
         """From paper to a series' colour."""
@@ -122,5 +121,4 @@ def save(figure: Figure, path: pathlib.Path) -> None:
     kind = format_of(path)
     metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
     with replacing(path, "figure") as partial:
-        figure.savefig(partial, format=kind, dpi=DOTS_PER_INCH if kind == "png" else 72,
-                       metadata=metadata)
+        figure.savefig(partial, format=kind, dpi=DOTS_PER_INCH if kind == "png" else 72, metadata=metadata)
