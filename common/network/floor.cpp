@@ -1,21 +1,13 @@
 #include "network/floor.hpp"
 
+#include <array>
+#include <cstddef>
+
 namespace stagewise {
 
 const char* name_of(Bound bound) {
-  switch (bound) {
-    case Bound::memory:
-      return "memory";
-    case Bound::compute:
-      return "compute";
-    case Bound::launch:
-      return "launch";
-    case Bound::cache:
-      return "cache";
-    case Bound::shared:
-      return "shared";
-  }
-  return "";
+  constexpr std::array names = {"memory", "compute", "launch", "cache", "shared"};
+  return names.at(static_cast<std::size_t>(bound));
 }
 
 namespace {

@@ -1,16 +1,15 @@
 #include "network/rewriter.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace stagewise {
 namespace {
 
-bool contains(const std::vector<ValueId>& values, ValueId value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-bool contains(const std::vector<std::size_t>& lines, std::size_t line) {
-  return std::find(lines.begin(), lines.end(), line) != lines.end();
+/// Whether one of these values, or lines, is this one.
+template <typename T>
+bool contains(const std::vector<T>& all, const std::type_identity_t<T>& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
 }
 
 }  // namespace
