@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,16 +22,9 @@ namespace {
 
 using namespace stagewise;
 
-std::string scientific(double value, int digits) {
+std::string printed(const char* format, double value) {
   std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.*e", digits, value);
-  return text.data();
-}
-
-/// Six digits: "0.0810218".
-std::string general(double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%g", value);
+  std::snprintf(text.data(), text.size(), format, value);
   return text.data();
 }
 
@@ -55,24 +47,22 @@ int compare(const std::string& path_a, const std::string& path_b, double toleran
   for (const Difference& difference : differences) {
     width = std::max(width, excerpt(difference.name).size());
   }
-  const auto pad = [&](const std::string& text) {
-    return text + std::string(width - text.size(), ' ');
-  };
-  std::cout << pad("parameter") << "   max norm    L2 norm   worst element\n";
+  const std::vector<Column> columns = {
+      {"parameter", width, true}, {"max norm", 11}, {"L2 norm", 11}, {"   worst element", 0, true}};
+  std::cout << heading_of(columns);
   for (std::size_t i = 0; i < differences.size(); ++i) {
     const Difference& d = differences[i];
-    const std::string place = place_of(d.worst, a.parameters[i].shape);
-    std::cout << pad(excerpt(d.name)) << "  "
-              << (d.finite ? scientific(d.max_norm, 3) : "      nan") << "  "
-              << (d.finite ? scientific(d.l2_norm, 3) : "      nan") << "   ";
+    std::string worst = "   ";
     if (d.finite && d.max_norm == 0) {
-      std::cout << "equal";
+      worst += "equal";
     } else {
-      std::cout << place << ": " << general(d.a)
-                << (d.finite ? ", off by " + scientific(std::abs(d.a - d.b), 1)
-                             : " and " + general(d.b));
+      worst += place_of(d.worst, a.parameters[i].shape) + ": " + printed("%g", d.a) +
+               (d.finite ? ", off by " + printed("%.1e", std::abs(d.a - d.b))
+                         : " and " + printed("%g", d.b));
     }
-    std::cout << (d.within(tolerance) ? "" : "   BEYOND") << '\n';
+    if (!d.within(tolerance)) worst += "   BEYOND";
+    const auto norm = [&](double value) { return d.finite ? printed("%.3e", value) : "nan"; };
+    std::cout << row_of(columns, {excerpt(d.name), norm(d.max_norm), norm(d.l2_norm), worst});
   }
 
   const auto beyond = std::count_if(differences.begin(), differences.end(),
