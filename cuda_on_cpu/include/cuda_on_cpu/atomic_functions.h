@@ -12,17 +12,12 @@
 namespace cuda_on_cpu {
 
 /// What watches a program is told the truth: that they order nothing by themselves.
-constexpr int atomic_order =
 #ifdef CUDA_ON_CPU_OBSERVED
-    __ATOMIC_RELAXED;
+constexpr int atomic_order = __ATOMIC_RELAXED;
+constexpr int atomic_failure_order = __ATOMIC_RELAXED;
 #else
-    __ATOMIC_ACQ_REL;
-#endif
-constexpr int atomic_failure_order =
-#ifdef CUDA_ON_CPU_OBSERVED
-    __ATOMIC_RELAXED;
-#else
-    __ATOMIC_ACQUIRE;
+constexpr int atomic_order = __ATOMIC_ACQ_REL;
+constexpr int atomic_failure_order = __ATOMIC_ACQUIRE;
 #endif
 
 /// Compares and exchanges. @return what was there before.
@@ -105,6 +100,14 @@ T atomic_update(T* address, Operation operation) {
     return old;                                                         \
   }                                                                     \
   CUDA_ON_CPU_SCOPES(name, T)
+#define CUDA_ON_CPU_EXCHANGE_IF(name, T)                             \
+  inline T name(T* address, T compare, T value) {                    \
+    return cuda_on_cpu::atomic_exchange_if(address, compare, value); \
+  }
+#define CUDA_ON_CPU_ATOMIC_CAS(T)             \
+  CUDA_ON_CPU_EXCHANGE_IF(atomicCAS, T)       \
+  CUDA_ON_CPU_EXCHANGE_IF(atomicCAS_block, T) \
+  CUDA_ON_CPU_EXCHANGE_IF(atomicCAS_system, T)
 #define CUDA_ON_CPU_INTEGER_ATOMICS(T)                                                \
   CUDA_ON_CPU_NATIVE_ATOMIC(atomicAdd, T, __atomic_fetch_add, operand == 0)           \
   CUDA_ON_CPU_NATIVE_ATOMIC(atomicSub, T, __atomic_fetch_sub, operand == 0)           \
@@ -114,15 +117,7 @@ T atomic_update(T* address, Operation operation) {
   CUDA_ON_CPU_NATIVE_ATOMIC(atomicExch, T, __atomic_exchange_n, old == operand)       \
   CUDA_ON_CPU_ATOMIC(atomicMin, T, operand < old ? operand : old)                     \
   CUDA_ON_CPU_ATOMIC(atomicMax, T, operand > old ? operand : old)                     \
-  inline T atomicCAS(T* address, T compare, T value) {                                \
-    return cuda_on_cpu::atomic_exchange_if(address, compare, value);                  \
-  }                                                                                   \
-  inline T atomicCAS_block(T* address, T compare, T value) {                          \
-    return atomicCAS(address, compare, value);                                        \
-  }                                                                                   \
-  inline T atomicCAS_system(T* address, T compare, T value) {                         \
-    return atomicCAS(address, compare, value);                                        \
-  }
+  CUDA_ON_CPU_ATOMIC_CAS(T)
 CUDA_ON_CPU_INTEGER_ATOMICS(int)
 CUDA_ON_CPU_INTEGER_ATOMICS(unsigned)
 CUDA_ON_CPU_INTEGER_ATOMICS(long long)
@@ -132,15 +127,7 @@ CUDA_ON_CPU_ATOMIC(atomicDec, unsigned, old == 0U || old > operand ? operand : o
 CUDA_ON_CPU_ATOMIC(atomicAdd, float, old + operand)
 CUDA_ON_CPU_ATOMIC(atomicAdd, double, old + operand)
 CUDA_ON_CPU_ATOMIC(atomicExch, float, operand)
-#define CUDA_ON_CPU_ATOMIC_CAS(name)                                          \
-  inline unsigned short name(unsigned short* address, unsigned short compare, \
-                             unsigned short value) {                          \
-    return cuda_on_cpu::atomic_exchange_if(address, compare, value);          \
-  }
-CUDA_ON_CPU_ATOMIC_CAS(atomicCAS)
-CUDA_ON_CPU_ATOMIC_CAS(atomicCAS_block)
-CUDA_ON_CPU_ATOMIC_CAS(atomicCAS_system)
-#undef CUDA_ON_CPU_ATOMIC_CAS
+CUDA_ON_CPU_ATOMIC_CAS(unsigned short)
 
 // Of vectors each element is added atomically, not all of them together.
 inline float2 atomicAdd(float2* address, float2 value) {
@@ -151,6 +138,8 @@ inline float4 atomicAdd(float4* address, float4 value) {
           atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w)};
 }
 #undef CUDA_ON_CPU_INTEGER_ATOMICS
+#undef CUDA_ON_CPU_ATOMIC_CAS
+#undef CUDA_ON_CPU_EXCHANGE_IF
 #undef CUDA_ON_CPU_NATIVE_ATOMIC
 #undef CUDA_ON_CPU_ATOMIC
 #undef CUDA_ON_CPU_SCOPES

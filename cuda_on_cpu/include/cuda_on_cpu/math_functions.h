@@ -50,22 +50,6 @@ inline double rsqrt(double x) {
 inline float rsqrt(float x) {
   return 1 / std::sqrt(x);
 }
-// Modified Bessel functions of the first kind; the standard's know no negative x.
-inline double cyl_bessel_i0(double x) {
-  return std::cyl_bessel_i(0.0, std::fabs(x));
-}
-inline float cyl_bessel_i0f(float x) {
-  return std::cyl_bessel_i(0.0F, std::fabs(x));
-}
-inline double cyl_bessel_i1(double x) {
-  return std::copysign(std::cyl_bessel_i(1.0, std::fabs(x)), x);
-}
-inline float cyl_bessel_i1f(float x) {
-  return std::copysign(std::cyl_bessel_i(1.0F, std::fabs(x)), x);
-}
-inline float rcbrtf(float x) {
-  return 1 / std::cbrt(x);
-}
 inline float __frsqrt_rn(float x) {
   return rsqrtf(x);
 }
@@ -178,10 +162,11 @@ CUDA_ON_CPU_FUNCTION(erfcinv, cuda_on_cpu::inverse_erfc(x))
 CUDA_ON_CPU_FUNCTION(erfcx, cuda_on_cpu::scaled_erfc(x))
 CUDA_ON_CPU_FUNCTION(normcdf, std::erfc(-x / std::sqrt(2.0)) / 2)
 CUDA_ON_CPU_FUNCTION(normcdfinv, -std::sqrt(2.0) * cuda_on_cpu::inverse_erfc(2 * x))
+CUDA_ON_CPU_FUNCTION(rcbrt, 1 / std::cbrt(x))
+// Modified Bessel functions of the first kind; the standard's know no negative x.
+CUDA_ON_CPU_FUNCTION(cyl_bessel_i0, std::cyl_bessel_i(0.0, std::fabs(x)))
+CUDA_ON_CPU_FUNCTION(cyl_bessel_i1, std::copysign(std::cyl_bessel_i(1.0, std::fabs(x)), x))
 #undef CUDA_ON_CPU_FUNCTION
-inline double rcbrt(double x) {
-  return 1 / std::cbrt(x);
-}
 inline float exp10(float x) {
   return exp10f(x);
 }
@@ -208,63 +193,63 @@ inline double norm3d(double x, double y, double z) {
 inline float norm3df(float x, float y, float z) {
   return std::hypot(x, y, z);
 }
-// Arithmetic with a rounding of one's choice.
-#define CUDA_ON_CPU_ROUNDED_ARITHMETIC(T, add_, sub_, mul_, div_, fma_, rcp_, sqrt_, mode) \
-  inline T add_(T x, T y) {                                                                \
-    return cuda_on_cpu::add<cuda_on_cpu::Rounding::mode>(x, y);                            \
-  }                                                                                        \
-  inline T sub_(T x, T y) {                                                                \
-    return cuda_on_cpu::add<cuda_on_cpu::Rounding::mode>(x, -y);                           \
-  }                                                                                        \
-  inline T mul_(T x, T y) {                                                                \
-    return cuda_on_cpu::multiply<cuda_on_cpu::Rounding::mode>(x, y);                       \
-  }                                                                                        \
-  inline T div_(T x, T y) {                                                                \
-    return cuda_on_cpu::divide<cuda_on_cpu::Rounding::mode>(x, y);                         \
-  }                                                                                        \
-  inline T fma_(T x, T y, T z) {                                                           \
-    return cuda_on_cpu::fused<cuda_on_cpu::Rounding::mode>(x, y, z);                       \
-  }                                                                                        \
-  inline T rcp_(T x) {                                                                     \
-    return cuda_on_cpu::divide<cuda_on_cpu::Rounding::mode>(T(1), x);                      \
-  }                                                                                        \
-  inline T sqrt_(T x) {                                                                    \
-    return cuda_on_cpu::square_root<cuda_on_cpu::Rounding::mode>(x);                       \
+// Arithmetic with a rounding of one's choice; p is f for float and d for double.
+#define CUDA_ON_CPU_ROUNDED(T, p, fma_, m, mode)              \
+  inline T __##p##add_##m(T x, T y) {                         \
+    using namespace cuda_on_cpu;                              \
+    return round_to<Rounding::mode, T>(exact_sum(x, y));      \
+  }                                                           \
+  inline T __##p##sub_##m(T x, T y) {                         \
+    return __##p##add_##m(x, -y);                             \
+  }                                                           \
+  inline T __##p##mul_##m(T x, T y) {                         \
+    using namespace cuda_on_cpu;                              \
+    return round_to<Rounding::mode, T>(exact_product(x, y));  \
+  }                                                           \
+  inline T __##p##div_##m(T x, T y) {                         \
+    using namespace cuda_on_cpu;                              \
+    return round_to<Rounding::mode, T>(exact_quotient(x, y)); \
+  }                                                           \
+  inline T __##fma_##_##m(T x, T y, T z) {                    \
+    using namespace cuda_on_cpu;                              \
+    return round_to<Rounding::mode, T>(exact_fused(x, y, z)); \
+  }                                                           \
+  inline T __##p##rcp_##m(T x) {                              \
+    return __##p##div_##m(1, x);                              \
+  }                                                           \
+  inline T __##p##sqrt_##m(T x) {                             \
+    using namespace cuda_on_cpu;                              \
+    return round_to<Rounding::mode, T>(exact_root(x));        \
   }
-#define CUDA_ON_CPU_ROUNDED(m, mode)                                                     \
-  CUDA_ON_CPU_ROUNDED_ARITHMETIC(float, __fadd_##m, __fsub_##m, __fmul_##m, __fdiv_##m,  \
-                                 __fmaf_##m, __frcp_##m, __fsqrt_##m, mode)              \
-  CUDA_ON_CPU_ROUNDED_ARITHMETIC(double, __dadd_##m, __dsub_##m, __dmul_##m, __ddiv_##m, \
-                                 __fma_##m, __drcp_##m, __dsqrt_##m, mode)
-CUDA_ON_CPU_ROUNDED(rz, zero)
-CUDA_ON_CPU_ROUNDED(ru, up)
-CUDA_ON_CPU_ROUNDED(rd, down)
+CUDA_ON_CPU_ROUNDED(float, f, fmaf, rz, zero)
+CUDA_ON_CPU_ROUNDED(float, f, fmaf, ru, up)
+CUDA_ON_CPU_ROUNDED(float, f, fmaf, rd, down)
+CUDA_ON_CPU_ROUNDED(double, d, fma, rz, zero)
+CUDA_ON_CPU_ROUNDED(double, d, fma, ru, up)
+CUDA_ON_CPU_ROUNDED(double, d, fma, rd, down)
 #undef CUDA_ON_CPU_ROUNDED
-#undef CUDA_ON_CPU_ROUNDED_ARITHMETIC
-#define CUDA_ON_CPU_NEAREST(T, add, sub, mul, div, fma_, rcp, sqrt_) \
-  inline T add(T x, T y) {                                           \
-    return x + y;                                                    \
-  }                                                                  \
-  inline T sub(T x, T y) {                                           \
-    return x - y;                                                    \
-  }                                                                  \
-  inline T mul(T x, T y) {                                           \
-    return x * y;                                                    \
-  }                                                                  \
-  inline T div(T x, T y) {                                           \
-    return x / y;                                                    \
-  }                                                                  \
-  inline T fma_(T x, T y, T z) {                                     \
-    return std::fma(x, y, z);                                        \
-  }                                                                  \
-  inline T rcp(T x) {                                                \
-    return 1 / x;                                                    \
-  }                                                                  \
-  inline T sqrt_(T x) {                                              \
-    return std::sqrt(x);                                             \
+#define CUDA_ON_CPU_NEAREST(T, p, fma_)   \
+  inline T __##p##add_rn(T x, T y) {      \
+    return x + y;                         \
+  }                                       \
+  inline T __##p##sub_rn(T x, T y) {      \
+    return x - y;                         \
+  }                                       \
+  inline T __##p##mul_rn(T x, T y) {      \
+    return x * y;                         \
+  }                                       \
+  inline T __##p##div_rn(T x, T y) {      \
+    return x / y;                         \
+  }                                       \
+  inline T __##fma_##_rn(T x, T y, T z) { \
+    return std::fma(x, y, z);             \
+  }                                       \
+  inline T __##p##rcp_rn(T x) {           \
+    return 1 / x;                         \
+  }                                       \
+  inline T __##p##sqrt_rn(T x) {          \
+    return std::sqrt(x);                  \
   }
-CUDA_ON_CPU_NEAREST(float, __fadd_rn, __fsub_rn, __fmul_rn, __fdiv_rn, __fmaf_rn, __frcp_rn,
-                    __fsqrt_rn)
-CUDA_ON_CPU_NEAREST(double, __dadd_rn, __dsub_rn, __dmul_rn, __ddiv_rn, __fma_rn, __drcp_rn,
-                    __dsqrt_rn)
+CUDA_ON_CPU_NEAREST(float, f, fmaf)
+CUDA_ON_CPU_NEAREST(double, d, fma)
 #undef CUDA_ON_CPU_NEAREST

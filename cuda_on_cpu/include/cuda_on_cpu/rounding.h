@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace cuda_on_cpu {
 
@@ -27,56 +28,48 @@ T rounded(T nearest, double error) {
   return nearest;
 }
 
-/// What a + b lacks.
-inline double error_of_sum(double a, double b, double sum) {
+/// What an operation gives in double, and what that lacks of the exact result; where the result is
+/// very small, of the latter the sign only.
+struct ExactResult {
+  double nearest;
+  double error;
+};
+
+inline ExactResult exact_sum(double a, double b) {
+  const double sum = a + b;
   const double of_b = sum - a;
-  return (a - (sum - of_b)) + (b - of_b);
+  return {sum, (a - (sum - of_b)) + (b - of_b)};
 }
-/// What fma(a, b, c) lacks; of a result that is very small, the sign only.
-inline double error_of_fma(double a, double b, double c, double result) {
+inline ExactResult exact_product(double a, double b) {
   const double product = a * b;
-  const double product_error = std::fma(a, b, -product);
-  const double low = c + product_error;
-  const double low_error = error_of_sum(c, product_error, low);
-  const double high = product + low;
-  const double high_error = error_of_sum(product, low, high);
-  return ((high - result) + high_error) + low_error;
+  return {product, std::fma(a, b, -product)};
+}
+inline ExactResult exact_quotient(double a, double b) {
+  const double quotient = a / b;
+  const double rest = std::fma(-quotient, b, a);
+  return {quotient, b < 0 ? -rest : rest};
+}
+inline ExactResult exact_root(double x) {
+  const double root = std::sqrt(x);
+  return {root, std::fma(-root, root, x)};
+}
+/// a * b + c.
+inline ExactResult exact_fused(double a, double b, double c) {
+  const double result = std::fma(a, b, c);
+  const ExactResult product = exact_product(a, b);
+  const ExactResult low = exact_sum(c, product.error);
+  const ExactResult high = exact_sum(product.nearest, low.nearest);
+  return {result, ((high.nearest - result) + high.error) + low.error};
 }
 
 /// A double that shows in its last bit that it is not exact, so that it can be rounded once more.
-inline double made_odd(double nearest, double error) {
+inline double made_odd(ExactResult result) {
+  const auto [nearest, error] = result;
   std::uint64_t bits = 0;
   __builtin_memcpy(&bits, &nearest, sizeof bits);
   if (error == 0 || !std::isfinite(nearest) || std::isnan(error) || (bits & 1U) != 0)
     return nearest;
   return std::nextafter(nearest, error > 0 ? HUGE_VAL : -HUGE_VAL);
-}
-
-template <Rounding rounding>
-double add(double a, double b) {
-  const double sum = a + b;
-  return rounded<rounding>(sum, error_of_sum(a, b, sum));
-}
-template <Rounding rounding>
-double multiply(double a, double b) {
-  const double product = a * b;
-  return rounded<rounding>(product, std::fma(a, b, -product));
-}
-template <Rounding rounding>
-double divide(double a, double b) {
-  const double quotient = a / b;
-  const double rest = std::fma(-quotient, b, a);
-  return rounded<rounding>(quotient, b < 0 ? -rest : rest);
-}
-template <Rounding rounding>
-double square_root(double x) {
-  const double root = std::sqrt(x);
-  return rounded<rounding>(root, std::fma(-root, root, x));
-}
-template <Rounding rounding>
-double fused(double a, double b, double c) {
-  const double result = std::fma(a, b, c);
-  return rounded<rounding>(result, error_of_fma(a, b, c, result));
 }
 
 /// A double that may have been made odd, as a float.
@@ -85,37 +78,11 @@ float to_float(double x) {
   const auto nearest = static_cast<float>(x);
   return rounded<rounding>(nearest, x - static_cast<double>(nearest));
 }
-template <Rounding rounding>
-float add(float a, float b) {
-  const double wide_a = a;
-  const double wide_b = b;
-  const double sum = wide_a + wide_b;
-  return to_float<rounding>(made_odd(sum, error_of_sum(wide_a, wide_b, sum)));
-}
-template <Rounding rounding>
-float multiply(float a, float b) {
-  return to_float<rounding>(static_cast<double>(a) * static_cast<double>(b));
-}
-template <Rounding rounding>
-float divide(float a, float b) {
-  const double wide_a = a;
-  const double wide_b = b;
-  const double quotient = wide_a / wide_b;
-  const double rest = std::fma(-quotient, wide_b, wide_a);
-  return to_float<rounding>(made_odd(quotient, b < 0 ? -rest : rest));
-}
-template <Rounding rounding>
-float square_root(float x) {
-  const double wide = x;
-  const double root = std::sqrt(wide);
-  return to_float<rounding>(made_odd(root, std::fma(-root, root, wide)));
-}
-template <Rounding rounding>
-float fused(float a, float b, float c) {
-  const double product = static_cast<double>(a) * static_cast<double>(b);
-  const double wide_c = c;
-  const double sum = product + wide_c;
-  return to_float<rounding>(made_odd(sum, error_of_sum(product, wide_c, sum)));
+/// The result of an operation on numbers of type T.
+template <Rounding rounding, class T>
+T round_to(ExactResult result) {
+  if constexpr (std::is_same_v<T, double>) return rounded<rounding>(result.nearest, result.error);
+  return to_float<rounding>(made_odd(result));
 }
 
 /// A whole number in this direction.

@@ -87,7 +87,7 @@ template <class Integer>
 double odd_double(Integer x) {
   const auto nearest = static_cast<double>(x);
   const auto error = static_cast<__int128_t>(x) - static_cast<__int128_t>(nearest);
-  return made_odd(nearest, error > 0 ? 1.0 : (error < 0 ? -1.0 : 0.0));
+  return made_odd({nearest, error > 0 ? 1.0 : (error < 0 ? -1.0 : 0.0)});
 }
 
 /// The number, with the functions that are found by the types of their arguments.
@@ -117,6 +117,51 @@ struct SmallFloat {
   }
   double wide() const { return static_cast<double>(decode<Format>(bits)); }
 
+  friend SmallFloat operator+(const SmallFloat& a) { return a; }
+  friend SmallFloat operator-(const SmallFloat& a) { return of_bits(a.bits ^ 0x8000U); }
+  friend SmallFloat& operator++(SmallFloat& a) { return a = a + SmallFloat(1.0F); }
+  friend SmallFloat& operator--(SmallFloat& a) { return a = a - SmallFloat(1.0F); }
+  friend SmallFloat operator++(SmallFloat& a, int) {
+    const SmallFloat before = a;
+    ++a;
+    return before;
+  }
+  friend SmallFloat operator--(SmallFloat& a, int) {
+    const SmallFloat before = a;
+    --a;
+    return before;
+  }
+
+  friend SmallFloat __hneg(SmallFloat a) { return -a; }
+  friend SmallFloat __habs(SmallFloat a) { return of_bits(a.bits & 0x7fffU); }
+  friend SmallFloat __hfma(SmallFloat a, SmallFloat b, SmallFloat c) { return fused_once(a, b, c); }
+  friend SmallFloat __hfma_sat(SmallFloat a, SmallFloat b, SmallFloat c) {
+    return saturated(fused_once(a, b, c));
+  }
+
+  friend bool __hisnan(SmallFloat a) { return std::isnan(a.wide()); }
+  friend int __hisinf(SmallFloat a) {
+    return std::isinf(a.wide()) ? ((a.bits & 0x8000U) != 0 ? -1 : 1) : 0;
+  }
+  friend SmallFloat __hmax(SmallFloat a, SmallFloat b) {
+    return a.wide() == b.wide() ? of_bits(a.bits & b.bits)
+                                : SmallFloat(std::fmax(a.wide(), b.wide()));
+  }
+  friend SmallFloat __hmin(SmallFloat a, SmallFloat b) {
+    return a.wide() == b.wide() ? of_bits(a.bits | b.bits)
+                                : SmallFloat(std::fmin(a.wide(), b.wide()));
+  }
+  friend SmallFloat __hmax_nan(SmallFloat a, SmallFloat b) {
+    return unordered(a, b) ? of_bits(0x7fff) : __hmax(a, b);
+  }
+  friend SmallFloat __hmin_nan(SmallFloat a, SmallFloat b) {
+    return unordered(a, b) ? of_bits(0x7fff) : __hmin(a, b);
+  }
+
+  friend SmallFloat atomicAdd(SmallFloat* address, SmallFloat value) {
+    return atomic_update(address, [value](SmallFloat old) { return old + value; });
+  }
+
 #define CUDA_ON_CPU_OPERATOR(sign, name)                                      \
   friend SmallFloat name(SmallFloat a, SmallFloat b) {                        \
     return a.wide() sign b.wide();                                            \
@@ -138,41 +183,6 @@ struct SmallFloat {
   CUDA_ON_CPU_OPERATOR(*, __hmul)
   CUDA_ON_CPU_OPERATOR(/, __hdiv)
 #undef CUDA_ON_CPU_OPERATOR
-  friend SmallFloat operator+(const SmallFloat& a) {
-    return a;
-  }
-  friend SmallFloat operator-(const SmallFloat& a) {
-    return of_bits(a.bits ^ 0x8000U);
-  }
-  friend SmallFloat& operator++(SmallFloat& a) {
-    return a = a + SmallFloat(1.0F);
-  }
-  friend SmallFloat& operator--(SmallFloat& a) {
-    return a = a - SmallFloat(1.0F);
-  }
-  friend SmallFloat operator++(SmallFloat& a, int) {
-    const SmallFloat before = a;
-    ++a;
-    return before;
-  }
-  friend SmallFloat operator--(SmallFloat& a, int) {
-    const SmallFloat before = a;
-    --a;
-    return before;
-  }
-
-  friend SmallFloat __hneg(SmallFloat a) {
-    return -a;
-  }
-  friend SmallFloat __habs(SmallFloat a) {
-    return of_bits(a.bits & 0x7fffU);
-  }
-  friend SmallFloat __hfma(SmallFloat a, SmallFloat b, SmallFloat c) {
-    return fused_once(a, b, c);
-  }
-  friend SmallFloat __hfma_sat(SmallFloat a, SmallFloat b, SmallFloat c) {
-    return saturated(fused_once(a, b, c));
-  }
 
 // The forms with a u are true of what cannot be compared, a NaN.
 #define CUDA_ON_CPU_COMPARISON(sign, name)                              \
@@ -192,26 +202,6 @@ struct SmallFloat {
   CUDA_ON_CPU_COMPARISON(>, __hgt)
   CUDA_ON_CPU_COMPARISON(>=, __hge)
 #undef CUDA_ON_CPU_COMPARISON
-  friend bool __hisnan(SmallFloat a) {
-    return std::isnan(a.wide());
-  }
-  friend int __hisinf(SmallFloat a) {
-    return std::isinf(a.wide()) ? ((a.bits & 0x8000U) != 0 ? -1 : 1) : 0;
-  }
-  friend SmallFloat __hmax(SmallFloat a, SmallFloat b) {
-    return a.wide() == b.wide() ? of_bits(a.bits & b.bits)
-                                : SmallFloat(std::fmax(a.wide(), b.wide()));
-  }
-  friend SmallFloat __hmin(SmallFloat a, SmallFloat b) {
-    return a.wide() == b.wide() ? of_bits(a.bits | b.bits)
-                                : SmallFloat(std::fmin(a.wide(), b.wide()));
-  }
-  friend SmallFloat __hmax_nan(SmallFloat a, SmallFloat b) {
-    return unordered(a, b) ? of_bits(0x7fff) : __hmax(a, b);
-  }
-  friend SmallFloat __hmin_nan(SmallFloat a, SmallFloat b) {
-    return unordered(a, b) ? of_bits(0x7fff) : __hmin(a, b);
-  }
 
 #define CUDA_ON_CPU_FUNCTION(name, expression)  \
   friend SmallFloat name(SmallFloat a) {        \
@@ -237,10 +227,6 @@ struct SmallFloat {
   CUDA_ON_CPU_FUNCTION(hrint, std::nearbyint(x))
 #undef CUDA_ON_CPU_FUNCTION
 
-  friend SmallFloat atomicAdd(SmallFloat* address, SmallFloat value) {
-    return atomic_update(address, [value](SmallFloat old) { return old + value; });
-  }
-
  private:
   static bool unordered(SmallFloat a, SmallFloat b) {
     return std::isnan(a.wide()) || std::isnan(b.wide());
@@ -249,9 +235,7 @@ struct SmallFloat {
     return x > 0 ? (x < 1 ? x : 1.0) : 0.0;
   }
   static SmallFloat fused_once(SmallFloat a, SmallFloat b, SmallFloat c) {
-    const double product = a.wide() * b.wide();  // exact
-    const double sum = product + c.wide();
-    return made_odd(sum, error_of_sum(product, c.wide(), sum));
+    return made_odd(exact_sum(a.wide() * b.wide(), c.wide()));  // the product is exact
   }
 };
 

@@ -18,6 +18,21 @@ struct alignas(4) SmallFloatPair {
   SmallFloatPair() = default;
   SmallFloatPair(const Number& first, const Number& second) : x(first), y(second) {}
 
+  friend SmallFloatPair operator+(const SmallFloatPair& a) { return a; }
+  friend SmallFloatPair operator-(const SmallFloatPair& a) { return {-a.x, -a.y}; }
+  friend SmallFloatPair& operator++(SmallFloatPair& a) { return ++a.x, ++a.y, a; }
+  friend SmallFloatPair& operator--(SmallFloatPair& a) { return --a.x, --a.y, a; }
+  friend SmallFloatPair __hneg2(SmallFloatPair a) { return -a; }
+  friend SmallFloatPair __habs2(SmallFloatPair a) { return {__habs(a.x), __habs(a.y)}; }
+  friend SmallFloatPair __hisnan2(SmallFloatPair a) {
+    return {Number(__hisnan(a.x) ? 1 : 0), Number(__hisnan(a.y) ? 1 : 0)};
+  }
+  friend float __low2float(SmallFloatPair a) { return a.x; }
+  friend float __high2float(SmallFloatPair a) { return a.y; }
+  friend SmallFloatPair atomicAdd(SmallFloatPair* address, SmallFloatPair value) {
+    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
+  }
+
 #define CUDA_ON_CPU_BINARY(name, of_number)                        \
   friend SmallFloatPair name(SmallFloatPair a, SmallFloatPair b) { \
     return {of_number(a.x, b.x), of_number(a.y, b.y)};             \
@@ -44,27 +59,6 @@ struct alignas(4) SmallFloatPair {
   CUDA_ON_CPU_BINARY(__hmin2, __hmin)
 #undef CUDA_ON_CPU_OPERATOR
 #undef CUDA_ON_CPU_BINARY
-  friend SmallFloatPair operator+(const SmallFloatPair& a) {
-    return a;
-  }
-  friend SmallFloatPair operator-(const SmallFloatPair& a) {
-    return {-a.x, -a.y};
-  }
-  friend SmallFloatPair& operator++(SmallFloatPair& a) {
-    return ++a.x, ++a.y, a;
-  }
-  friend SmallFloatPair& operator--(SmallFloatPair& a) {
-    return --a.x, --a.y, a;
-  }
-  friend SmallFloatPair __hneg2(SmallFloatPair a) {
-    return -a;
-  }
-  friend SmallFloatPair __habs2(SmallFloatPair a) {
-    return {__habs(a.x), __habs(a.y)};
-  }
-  friend SmallFloatPair __hisnan2(SmallFloatPair a) {
-    return {Number(__hisnan(a.x) ? 1 : 0), Number(__hisnan(a.y) ? 1 : 0)};
-  }
 
 #define CUDA_ON_CPU_FUSED(name, of_number)                                           \
   friend SmallFloatPair name(SmallFloatPair a, SmallFloatPair b, SmallFloatPair c) { \
@@ -131,16 +125,6 @@ struct alignas(4) SmallFloatPair {
   CUDA_ON_CPU_FUNCTION(floor)
   CUDA_ON_CPU_FUNCTION(rint)
 #undef CUDA_ON_CPU_FUNCTION
-
-  friend float __low2float(SmallFloatPair a) {
-    return a.x;
-  }
-  friend float __high2float(SmallFloatPair a) {
-    return a.y;
-  }
-  friend SmallFloatPair atomicAdd(SmallFloatPair* address, SmallFloatPair value) {
-    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
-  }
 };
 
 }  // namespace cuda_on_cpu
