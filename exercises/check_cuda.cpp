@@ -103,7 +103,7 @@ void* allocate(std::size_t bytes, const std::string& name) {
   static std::deque<std::string> places;  // which may be needed until the end
   places.push_back("the check for " + name);
   void* memory = nullptr;
-  cudaMalloc(&memory, bytes, places.back().c_str(), 0);
+  cudaMalloc(&memory, bytes, {places.back().c_str(), 0});
   return memory;
 }
 

@@ -15,10 +15,10 @@ namespace {
 // CUDA on the CPU records which line requested memory; a GPU does not.
 #ifdef CUDA_ON_CPU
 cudaError_t malloc_device(void** pointer, std::size_t bytes, CodeLine asker) {
-  return cudaMalloc(pointer, bytes, asker.file, asker.line);
+  return cudaMalloc(pointer, bytes, {asker.file, asker.line});
 }
 cudaError_t malloc_pinned(void** pointer, std::size_t bytes, CodeLine asker) {
-  return cudaMallocHost(pointer, bytes, 0, asker.file, asker.line);
+  return cudaMallocHost(pointer, bytes, 0, {asker.file, asker.line});
 }
 #else
 cudaError_t malloc_device(void** pointer, std::size_t bytes, CodeLine /*asker*/) {

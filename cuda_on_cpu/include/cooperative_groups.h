@@ -10,7 +10,7 @@ namespace cooperative_groups {
 
 template <class Group>
 void sync(const Group& group, CUDA_ON_CPU_HERE) {
-  group.sync(file, line);
+  group.sync(place);
 }
 template <class Group>
 unsigned thread_rank(const Group& group) {
@@ -29,28 +29,16 @@ void invoke_one(const Group& group, Function&& function, Arguments&&... argument
   }
 }
 template <class T>
-struct plus {
-  T operator()(T a, T b) const { return a + b; }
-};
+using plus = cuda_on_cpu::Add;
 template <class T>
-struct less {
-  T operator()(T a, T b) const { return b < a ? b : a; }
-};
+using less = cuda_on_cpu::Min;
 template <class T>
-struct greater {
-  T operator()(T a, T b) const { return a < b ? b : a; }
-};
+using greater = cuda_on_cpu::Max;
 template <class T>
-struct bit_and {
-  T operator()(T a, T b) const { return a & b; }
-};
+using bit_and = cuda_on_cpu::And;
 template <class T>
-struct bit_or {
-  T operator()(T a, T b) const { return a | b; }
-};
+using bit_or = cuda_on_cpu::Or;
 template <class T>
-struct bit_xor {
-  T operator()(T a, T b) const { return a ^ b; }
-};
+using bit_xor = cuda_on_cpu::Xor;
 
 }  // namespace cooperative_groups

@@ -11,7 +11,7 @@ inline void __pipeline_memcpy_async(void* dst_shared, const void* src_global,
                                     CUDA_ON_CPU_HERE) {
   cuda_on_cpu::begin_async_copy(
       {dst_shared, src_global, static_cast<unsigned>(size_and_align), static_cast<unsigned>(zfill)},
-      {file, line});
+      place);
 }
 
 /// What was asked for since the last call becomes a group.

@@ -1,20 +1,19 @@
 /// @file
 /// The functions of the runtime API that the stages use. Each does what NVIDIA's documentation says
 /// of it, with the same error codes. Where memory comes from is remembered, so that a report can
-/// name the line; hence the last two parameters of the allocating functions. Where a program takes
-/// the address of one, the translator puts a function without them.
+/// name the line; hence the last parameter of the allocating functions. Where a program takes the
+/// address of one, the translator puts a function without it.
 #pragma once
 
 #include <cstddef>
 #include <tuple>
+#include <type_traits>
 #include <utility>
-
-#include "driver_types.h"
-
-#define CUDA_ON_CPU_HERE const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()
 
 #include "cuda_on_cpu/graph_api.h"
 #include "cuda_on_cpu/memory_api.h"
+#include "cuda_on_cpu/place.h"
+#include "driver_types.h"
 
 // Errors
 cudaError_t cudaGetLastError();
@@ -53,22 +52,23 @@ cudaError_t cudaProfilerStart();
 cudaError_t cudaProfilerStop();
 
 // Memory
-cudaError_t cudaMalloc(void** pointer, std::size_t bytes, CUDA_ON_CPU_HERE);
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream,
+cudaError_t cudaMalloc(cuda_on_cpu::PointerTo pointer, std::size_t bytes, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocAsync(cuda_on_cpu::PointerTo pointer, std::size_t bytes, cudaStream_t stream,
                             CUDA_ON_CPU_HERE);
-cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes,
+cudaError_t cudaMallocManaged(cuda_on_cpu::PointerTo pointer, std::size_t bytes,
                               unsigned int flags = cudaMemAttachGlobal, CUDA_ON_CPU_HERE);
-cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
+cudaError_t cudaMallocPitch(cuda_on_cpu::PointerTo pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height, CUDA_ON_CPU_HERE);
-cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags, CUDA_ON_CPU_HERE);
-cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned int flags = 0,
-                           CUDA_ON_CPU_HERE);
+cudaError_t cudaHostAlloc(cuda_on_cpu::PointerTo pointer, std::size_t bytes, unsigned int flags,
+                          CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocHost(cuda_on_cpu::PointerTo pointer, std::size_t bytes,
+                           unsigned int flags = 0, CUDA_ON_CPU_HERE);
 cudaError_t cudaFree(void* pointer, CUDA_ON_CPU_HERE);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, CUDA_ON_CPU_HERE);
 cudaError_t cudaFreeHost(void* pointer, CUDA_ON_CPU_HERE);
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int flags);
 cudaError_t cudaHostUnregister(void* pointer);
-cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int flags);
+cudaError_t cudaHostGetDevicePointer(cuda_on_cpu::PointerTo device, void* host, unsigned int flags);
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* pointer);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
@@ -122,58 +122,25 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 // Memory of other processes
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer);
-cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned int flags);
+cudaError_t cudaIpcOpenMemHandle(cuda_on_cpu::PointerTo pointer, cudaIpcMemHandle_t handle,
+                                 unsigned int flags);
 cudaError_t cudaIpcCloseMemHandle(void* pointer);
 
-// The typed forms, as in NVIDIA's header.
-template <class T>
-cudaError_t cudaMalloc(T** pointer, std::size_t bytes, CUDA_ON_CPU_HERE) {
-  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes, file, line);
-}
-template <class T>
-cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream, CUDA_ON_CPU_HERE) {
-  return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream, file, line);
-}
-template <class T>
-cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes,
-                              unsigned int flags = cudaMemAttachGlobal, CUDA_ON_CPU_HERE) {
-  return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags, file, line);
-}
-template <class T>
-cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
-                            CUDA_ON_CPU_HERE) {
-  return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height, file, line);
-}
-template <class T>
-cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned int flags, CUDA_ON_CPU_HERE) {
-  return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags, file, line);
-}
-template <class T>
-cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned int flags = 0,
-                           CUDA_ON_CPU_HERE) {
-  return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes, flags, file, line);
-}
-template <class T>
-cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned int flags) {
-  return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
-}
-template <class T>
-cudaError_t cudaIpcOpenMemHandle(T** pointer, cudaIpcMemHandle_t handle, unsigned int flags) {
-  return cudaIpcOpenMemHandle(reinterpret_cast<void**>(pointer), handle, flags);
-}
-
 namespace cuda_on_cpu {
+/// What NVIDIA's functions have for a parameter.
+template <class T>
+using Original = std::conditional_t<std::is_same_v<T, PointerTo>, void**, T>;
 /// @see WithoutPlace
 template <auto function, class Indices, class Parameters>
 struct CallWithoutPlace;
 template <auto function, std::size_t... index, class Parameters>
 struct CallWithoutPlace<function, std::index_sequence<index...>, Parameters> {
-  static cudaError_t call(std::tuple_element_t<index, Parameters>... arguments) {
-    return function(arguments..., "a call by pointer", 0);
+  static cudaError_t call(Original<std::tuple_element_t<index, Parameters>>... arguments) {
+    return function(arguments..., {"a call by pointer", 0});
   }
 };
 template <auto function, class... Parameters>
-CallWithoutPlace<function, std::make_index_sequence<sizeof...(Parameters) - 2>,
+CallWithoutPlace<function, std::make_index_sequence<sizeof...(Parameters) - 1>,
                  std::tuple<Parameters...>>
     call_without_place(cudaError_t (*)(Parameters...));
 /// Its function call() is `function` with NVIDIA's signature.
@@ -186,7 +153,7 @@ namespace cuda_on_cpu {
 /// cudaMemcpyToSymbol() and its relatives.
 cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std::size_t bytes,
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream,
-                        const char* file, unsigned line);
+                        Place place);
 /// From now on, copies may name the symbol's address as device memory.
 void note_symbol(void* symbol, std::size_t bytes);
 template <class T>
@@ -200,16 +167,16 @@ cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t by
                                std::size_t offset = 0,
                                cudaMemcpyKind /*kind*/ = cudaMemcpyHostToDevice, CUDA_ON_CPU_HERE) {
   return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
-                                  const_cast<void*>(from), bytes, offset, true, true, nullptr, file,
-                                  line);
+                                  const_cast<void*>(from), bytes, offset, true, true, nullptr,
+                                  place);
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes,
                                     std::size_t offset, cudaMemcpyKind /*kind*/,
                                     cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
   return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
-                                  const_cast<void*>(from), bytes, offset, true, false, stream, file,
-                                  line);
+                                  const_cast<void*>(from), bytes, offset, true, false, stream,
+                                  place);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
@@ -217,14 +184,14 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
                                  cudaMemcpyKind /*kind*/ = cudaMemcpyDeviceToHost,
                                  CUDA_ON_CPU_HERE) {
   return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T), to, bytes, offset,
-                                  false, true, nullptr, file, line);
+                                  false, true, nullptr, place);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes,
                                       std::size_t offset, cudaMemcpyKind /*kind*/,
                                       cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
   return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T), to, bytes, offset,
-                                  false, false, stream, file, line);
+                                  false, false, stream, place);
 }
 template <class T, class Pointer>
 cudaError_t cudaGetSymbolAddress(Pointer** pointer, const T& symbol) {

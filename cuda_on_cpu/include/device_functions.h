@@ -31,22 +31,19 @@
 
 inline void __syncthreads(CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
-  block_barrier(Vote::none, false, "__syncthreads", {file, line});
+  block_barrier(Vote::none, false, "__syncthreads", place);
 }
 inline int __syncthreads_count(int predicate, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
-  return static_cast<int>(
-      block_barrier(Vote::count, predicate != 0, "__syncthreads_count", {file, line}));
+  return static_cast<int>(block_barrier(Vote::count, predicate != 0, "__syncthreads_count", place));
 }
 inline int __syncthreads_and(int predicate, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
-  return static_cast<int>(
-      block_barrier(Vote::all, predicate != 0, "__syncthreads_and", {file, line}));
+  return static_cast<int>(block_barrier(Vote::all, predicate != 0, "__syncthreads_and", place));
 }
 inline int __syncthreads_or(int predicate, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
-  return static_cast<int>(
-      block_barrier(Vote::any, predicate != 0, "__syncthreads_or", {file, line}));
+  return static_cast<int>(block_barrier(Vote::any, predicate != 0, "__syncthreads_or", place));
 }
 
 inline void __threadfence() {
@@ -73,7 +70,7 @@ inline void __nanosleep(unsigned /*nanoseconds*/) {
   cuda_on_cpu::let_others_run();
 }
 [[noreturn]] inline void __trap(CUDA_ON_CPU_HERE) {
-  cuda_on_cpu::trap({file, line});
+  cuda_on_cpu::trap(place);
 }
 
 #ifndef __clang__  // which knows this word of nvcc's

@@ -28,7 +28,7 @@ inline void check_stride(unsigned stride, std::size_t bytes, Place place) {
         "the rows or columns of a matrix of wmma must be a multiple of 16 bytes apart.", place);
   }
 }
-/// Calls function(element, place in memory) for the elements of the own lane.
+/// Calls function(element, offset in memory) for the elements of the own lane.
 template <class Fragment, class Function>
 void for_elements(bool is_row_major, unsigned stride, const Function& function) {
   for (unsigned i = 0; i < Fragment::num_elements; ++i) {
@@ -113,30 +113,30 @@ void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& fragment, const Memory*
                       unsigned stride, CUDA_ON_CPU_HERE) {
   using Fragment = wmma::fragment<Use, m, n, k, T, Layout>;
   static_assert(!std::is_void_v<Layout>, "an accumulator is loaded with a layout");
-  detail::check_stride(stride, sizeof(Memory), {file, line});
-  detail::all_lanes("load_matrix_sync", {file, line});
+  detail::check_stride(stride, sizeof(Memory), place);
+  detail::all_lanes("load_matrix_sync", place);
   detail::for_elements<Fragment>(
       std::is_same_v<Layout, row_major>, stride,
-      [&](unsigned i, std::size_t place) { fragment.x[i] = from[place]; });
+      [&](unsigned i, std::size_t offset) { fragment.x[i] = from[offset]; });
 }
 /// Loads an accumulator.
 template <int m, int n, int k, class T>
 void load_matrix_sync(fragment<accumulator, m, n, k, T>& fragment, const T* from, unsigned stride,
                       layout_t layout, CUDA_ON_CPU_HERE) {
-  detail::check_stride(stride, sizeof(T), {file, line});
-  detail::all_lanes("load_matrix_sync", {file, line});
+  detail::check_stride(stride, sizeof(T), place);
+  detail::all_lanes("load_matrix_sync", place);
   detail::for_elements<wmma::fragment<accumulator, m, n, k, T>>(
       layout == mem_row_major, stride,
-      [&](unsigned i, std::size_t place) { fragment.x[i] = from[place]; });
+      [&](unsigned i, std::size_t offset) { fragment.x[i] = from[offset]; });
 }
 template <int m, int n, int k, class T>
 void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& fragment, unsigned stride,
                        layout_t layout, CUDA_ON_CPU_HERE) {
-  detail::check_stride(stride, sizeof(T), {file, line});
-  detail::all_lanes("store_matrix_sync", {file, line});
+  detail::check_stride(stride, sizeof(T), place);
+  detail::all_lanes("store_matrix_sync", place);
   detail::for_elements<wmma::fragment<accumulator, m, n, k, T>>(
       layout == mem_row_major, stride,
-      [&](unsigned i, std::size_t place) { to[place] = fragment.x[i]; });
+      [&](unsigned i, std::size_t offset) { to[offset] = fragment.x[i]; });
 }
 
 /// d = a * b + c.
@@ -155,9 +155,9 @@ void mma_sync(fragment<accumulator, m, n, k, D>& d,
   using FragmentC = fragment<accumulator, m, n, k, C>;
   using All = detail::Operands<FragmentD, FragmentA, FragmentB, FragmentC>;
   const All operands{&d, &a, &b, &c, saturate};
-  if (lanes_of_own_warp() != full_warp) detail::all_lanes("mma_sync", {file, line});
+  if (lanes_of_own_warp() != full_warp) detail::all_lanes("mma_sync", place);
   exchange(full_warp, to_bits(&operands), 0,
-           detail::multiply<FragmentD, FragmentA, FragmentB, FragmentC>, "mma_sync", {file, line});
+           detail::multiply<FragmentD, FragmentA, FragmentB, FragmentC>, "mma_sync", place);
 }
 
 /// Rounded to the 10 bits of fraction that tensor cores take of a float.

@@ -216,20 +216,19 @@ void note_symbol(void* symbol, std::size_t bytes) {
 /// cudaMemcpyToSymbol() and its relatives.
 cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std::size_t bytes,
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream,
-                        const char* file, unsigned line) {
+                        Place place) {
   const char* const call = to_symbol ? "cudaMemcpyToSymbol()" : "cudaMemcpyFromSymbol()";
   note_symbol(symbol, symbol_bytes);
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
-    return refuse({file, line}, std::string(call) + ": the variable has " +
-                                    counted(symbol_bytes, "byte") + ", but " +
-                                    std::to_string(bytes) + " from byte " + std::to_string(offset) +
-                                    " on are to be copied.");
+    return refuse(place, std::string(call) + ": the variable has " + counted(symbol_bytes, "byte") +
+                             ", but " + std::to_string(bytes) + " from byte " +
+                             std::to_string(offset) + " on are to be copied.");
   }
   char* const inside = static_cast<char*>(symbol) + offset;
-  return to_symbol ? copy_box(call, one_row(inside, other, bytes), cudaMemcpyDefault, wait, stream,
-                              {file, line})
-                   : copy_box(call, one_row(other, inside, bytes), cudaMemcpyDefault, wait, stream,
-                              {file, line});
+  return to_symbol
+             ? copy_box(call, one_row(inside, other, bytes), cudaMemcpyDefault, wait, stream, place)
+             : copy_box(call, one_row(other, inside, bytes), cudaMemcpyDefault, wait, stream,
+                        place);
 }
 
 }  // namespace cuda_on_cpu

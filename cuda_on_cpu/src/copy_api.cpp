@@ -36,90 +36,84 @@ bool exist(int device, int other) {
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                       const char* file, unsigned line) {
-  return copy_box("cudaMemcpy()", one_row(to, from, bytes), kind, true, nullptr, {file, line});
+                       Place place) {
+  return copy_box("cudaMemcpy()", one_row(to, from, bytes), kind, true, nullptr, place);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream, const char* file, unsigned line) {
-  return copy_box("cudaMemcpyAsync()", one_row(to, from, bytes), kind, false, stream, {file, line});
+                            cudaStream_t stream, Place place) {
+  return copy_box("cudaMemcpyAsync()", one_row(to, from, bytes), kind, false, stream, place);
 }
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                         std::size_t width, std::size_t height, cudaMemcpyKind kind,
-                         const char* file, unsigned line) {
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind, Place place) {
   return copy_box("cudaMemcpy2D()", rows(to, to_pitch, from, from_pitch, width, height), kind, true,
-                  nullptr, {file, line});
+                  nullptr, place);
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
-                              cudaMemcpyKind kind, cudaStream_t stream, const char* file,
-                              unsigned line) {
+                              cudaMemcpyKind kind, cudaStream_t stream, Place place) {
   return copy_box("cudaMemcpy2DAsync()", rows(to, to_pitch, from, from_pitch, width, height), kind,
-                  false, stream, {file, line});
+                  false, stream, place);
 }
 
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters, const char* file, unsigned line) {
-  return copy_3d("cudaMemcpy3D()", parameters, true, nullptr, {file, line});
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters, Place place) {
+  return copy_3d("cudaMemcpy3D()", parameters, true, nullptr, place);
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream,
-                              const char* file, unsigned line) {
-  return copy_3d("cudaMemcpy3DAsync()", parameters, false, stream, {file, line});
+                              Place place) {
+  return copy_3d("cudaMemcpy3DAsync()", parameters, false, stream, place);
 }
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
-                           std::size_t bytes, const char* file, unsigned line) {
+                           std::size_t bytes, Place place) {
   if (!exist(to_device, from_device)) return record(cudaErrorInvalidDevice);
   return copy_box("cudaMemcpyPeer()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice, true,
-                  nullptr, {file, line});
+                  nullptr, place);
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
-                                std::size_t bytes, cudaStream_t stream, const char* file,
-                                unsigned line) {
+                                std::size_t bytes, cudaStream_t stream, Place place) {
   if (!exist(to_device, from_device)) return record(cudaErrorInvalidDevice);
   return copy_box("cudaMemcpyPeerAsync()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice,
-                  false, stream, {file, line});
+                  false, stream, place);
 }
 
-cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes, const char* file,
-                       unsigned line) {
+cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes, Place place) {
   if (const cudaError_t error = may_wait("cudaMemset()"); error != cudaSuccess) return error;
   return fill_box("cudaMemset()", {static_cast<char*>(pointer)}, {bytes}, byte(value), 1, nullptr,
-                  {file, line});
+                  place);
 }
 
 cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream,
-                            const char* file, unsigned line) {
+                            Place place) {
   return fill_box("cudaMemsetAsync()", {static_cast<char*>(pointer)}, {bytes}, byte(value), 1,
-                  stream, {file, line});
+                  stream, place);
 }
 
 cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
-                         std::size_t height, const char* file, unsigned line) {
+                         std::size_t height, Place place) {
   if (const cudaError_t error = may_wait("cudaMemset2D()"); error != cudaSuccess) return error;
   return fill_box("cudaMemset2D()", {static_cast<char*>(pointer), pitch}, {width, height},
-                  byte(value), 1, nullptr, {file, line});
+                  byte(value), 1, nullptr, place);
 }
 
 cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
-                              std::size_t height, cudaStream_t stream, const char* file,
-                              unsigned line) {
+                              std::size_t height, cudaStream_t stream, Place place) {
   return fill_box("cudaMemset2DAsync()", {static_cast<char*>(pointer), pitch}, {width, height},
-                  byte(value), 1, stream, {file, line});
+                  byte(value), 1, stream, place);
 }
 
-cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent, const char* file,
-                         unsigned line) {
+cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent, Place place) {
   if (const cudaError_t error = may_wait("cudaMemset3D()"); error != cudaSuccess) return error;
   return fill_box("cudaMemset3D()", side(pitched), {extent.width, extent.height, extent.depth},
-                  byte(value), 1, nullptr, {file, line});
+                  byte(value), 1, nullptr, place);
 }
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent extent,
-                              cudaStream_t stream, const char* file, unsigned line) {
+                              cudaStream_t stream, Place place) {
   return fill_box("cudaMemset3DAsync()", side(pitched), {extent.width, extent.height, extent.depth},
-                  byte(value), 1, stream, {file, line});
+                  byte(value), 1, stream, place);
 }

@@ -212,8 +212,8 @@ void watch_faults() {
   });
 }
 
-void failed_assertion(const char* expression, const char* file, unsigned line) {
-  this_worker->fail(cudaErrorAssert, {file, line},
+void failed_assertion(const char* expression, Place place) {
+  this_worker->fail(cudaErrorAssert, place,
                     [&] { return std::string("assertion '") + expression + "' failed."; });
 }
 
@@ -224,7 +224,7 @@ extern "C" void __assert_fail(const char* expression, const char* file, unsigned
                               const char* function) noexcept {
   using namespace cuda_on_cpu;
   if (this_worker != nullptr && this_worker->runs_kernel())
-    failed_assertion(expression, file, line);
+    failed_assertion(expression, {file, line});
   std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
   std::abort();
 }

@@ -81,11 +81,11 @@ cudaError_t heed_attributes(const cudaLaunchConfig_t& config, LaunchConfiguratio
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
-                                void** arguments, const char* file, unsigned line) {
+                                void** arguments, Place place) {
   if (config == nullptr) return record(cudaErrorInvalidValue);
   LaunchConfiguration configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                                     config->stream);
   const cudaError_t error = heed_attributes(*config, configuration);
   if (error != cudaSuccess) return error;
-  return launch_by_address("cudaLaunchKernelExC()", kernel, configuration, arguments, {file, line});
+  return launch_by_address("cudaLaunchKernelExC()", kernel, configuration, arguments, place);
 }

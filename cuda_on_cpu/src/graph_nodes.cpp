@@ -146,38 +146,34 @@ using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* made, cudaGraph_t graph,
                                    const cudaGraphNode_t* needs, std::size_t count,
-                                   const cudaKernelNodeParams* parameters, const char* file,
-                                   unsigned line) {
+                                   const cudaKernelNodeParams* parameters, Place place) {
   return add_made({made, graph, needs, count}, [&](Node& node) {
-    return kernel_node("cudaGraphAddKernelNode()", parameters, {file, line}, node);
+    return kernel_node("cudaGraphAddKernelNode()", parameters, place, node);
   });
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* made, cudaGraph_t graph,
                                    const cudaGraphNode_t* needs, std::size_t count,
-                                   const cudaMemcpy3DParms* parameters, const char* file,
-                                   unsigned line) {
+                                   const cudaMemcpy3DParms* parameters, Place place) {
   return add_made({made, graph, needs, count}, [&](Node& node) {
-    return copy_node("cudaGraphAddMemcpyNode()", parameters, {file, line}, node);
+    return copy_node("cudaGraphAddMemcpyNode()", parameters, place, node);
   });
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* made, cudaGraph_t graph,
                                      const cudaGraphNode_t* needs, std::size_t count, void* to,
                                      const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                                     const char* file, unsigned line) {
+                                     Place place) {
   return add_made({made, graph, needs, count}, [&](Node& node) {
-    return copy_node("cudaGraphAddMemcpyNode1D()", one_row(to, from, bytes), kind, {file, line},
-                     node);
+    return copy_node("cudaGraphAddMemcpyNode1D()", one_row(to, from, bytes), kind, place, node);
   });
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* made, cudaGraph_t graph,
                                    const cudaGraphNode_t* needs, std::size_t count,
-                                   const cudaMemsetParams* parameters, const char* file,
-                                   unsigned line) {
+                                   const cudaMemsetParams* parameters, Place place) {
   return add_made({made, graph, needs, count}, [&](Node& node) {
-    return fill_node("cudaGraphAddMemsetNode()", parameters, {file, line}, node);
+    return fill_node("cudaGraphAddMemsetNode()", parameters, place, node);
   });
 }
 
@@ -225,14 +221,12 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, cudaKernelNodeP
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t handle,
-                                         const cudaKernelNodeParams* parameters, const char* file,
-                                         unsigned line) {
+                                         const cudaKernelNodeParams* parameters, Place place) {
   const std::lock_guard lock(engine());
   const cudaGraph_t graph = graph_of(handle);
   if (graph == nullptr) return record(cudaErrorInvalidValue);
   Node by;
-  const cudaError_t error =
-      kernel_node("cudaGraphKernelNodeSetParams()", parameters, {file, line}, by);
+  const cudaError_t error = kernel_node("cudaGraphKernelNodeSetParams()", parameters, place, by);
   if (error != cudaSuccess) return error;
   Node& node = graph->nodes[*find_node(graph->nodes, handle)];
   if (node.type != by.type) return record(cudaErrorInvalidValue);
@@ -242,12 +236,11 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t handle,
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
-                                             const cudaKernelNodeParams* parameters,
-                                             const char* file, unsigned line) {
+                                             const cudaKernelNodeParams* parameters, Place place) {
   const std::lock_guard lock(engine());
   Node by;
   const cudaError_t error =
-      kernel_node("cudaGraphExecKernelNodeSetParams()", parameters, {file, line}, by);
+      kernel_node("cudaGraphExecKernelNodeSetParams()", parameters, place, by);
   return error != cudaSuccess ? error : replace(executable, node, by);
 }
 

@@ -74,7 +74,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
   return cudaSuccess;
 }
 
-cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t opaque, unsigned flags) {
+cudaError_t cudaIpcOpenMemHandle(PointerTo pointer, cudaIpcMemHandle_t opaque, unsigned flags) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (pointer == nullptr || flags != cudaIpcMemLazyEnablePeerAccess) {
     return record(cudaErrorInvalidValue);

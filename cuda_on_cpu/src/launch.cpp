@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include <cuda_runtime.h>
+
 #include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/device.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
@@ -89,7 +91,7 @@ cudaError_t check(const LaunchConfiguration& launch, std::size_t allowed, std::s
   }
   if (launch.cooperative) {
     int blocks = 0;
-    occupancy(&blocks, nullptr, static_cast<int>(threads), launch.shared);
+    occupancy(&blocks, static_cast<int>(threads), launch.shared);
     const auto limit =
         static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(settings().multiprocessors);
     if (std::uint64_t{grid.x} * grid.y * grid.z > limit) {
@@ -172,7 +174,24 @@ const char* function_name(const void* function) {
   return name.c_str();
 }
 
-cudaError_t set_function_attribute(const void* function, cudaFuncAttribute attribute, int value) {
+cudaError_t occupancy(int* blocks, int threads, std::size_t shared) {
+  if (blocks == nullptr) return record(cudaErrorInvalidValue);
+  *blocks = 0;
+  if (threads <= 0 || threads > static_cast<int>(max_threads)) return record(cudaErrorInvalidValue);
+  *blocks = std::min(32, threads_per_multiprocessor / ((threads + 31) / 32 * 32));
+  if (shared > 0) {
+    *blocks = static_cast<int>(
+        std::min<std::size_t>(static_cast<std::size_t>(*blocks), max_shared_bytes / shared));
+  }
+  return cudaSuccess;
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
+
+cudaError_t cudaFuncSetAttribute(KernelAddress kernel, cudaFuncAttribute attribute, int value) {
+  const void* const function = kernel.address;
   if (function == nullptr) return record(cudaErrorInvalidDeviceFunction);
   if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout && (value < -1 || value > 100)) {
     return record(cudaErrorInvalidValue);
@@ -189,43 +208,39 @@ cudaError_t set_function_attribute(const void* function, cudaFuncAttribute attri
   return cudaSuccess;
 }
 
-cudaError_t function_attributes(cudaFuncAttributes* attributes, const void* function) {
+cudaError_t cudaFuncSetCacheConfig(KernelAddress /*kernel*/, cudaFuncCache /*config*/) {
+  return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, KernelAddress kernel) {
   if (attributes == nullptr) return record(cudaErrorInvalidValue);
-  if (function == nullptr) return record(cudaErrorInvalidDeviceFunction);
+  if (kernel.address == nullptr) return record(cudaErrorInvalidDeviceFunction);
   *attributes = {};
   attributes->preferredShmemCarveout = -1;
   attributes->maxThreadsPerBlock = max_threads;
   attributes->numRegs = 32;
   attributes->ptxVersion = attributes->binaryVersion = 90;
   const std::lock_guard lock(attributes_mutex);
-  const auto found = allowed_shared.find(function);
+  const auto found = allowed_shared.find(kernel.address);
   attributes->maxDynamicSharedSizeBytes =
       found != allowed_shared.end() ? found->second : static_cast<int>(default_shared_bytes);
   return cudaSuccess;
 }
 
-cudaError_t occupancy(int* blocks, const void* /*function*/, int threads, std::size_t shared) {
-  if (blocks == nullptr) return record(cudaErrorInvalidValue);
-  *blocks = 0;
-  if (threads <= 0 || threads > static_cast<int>(max_threads)) return record(cudaErrorInvalidValue);
-  *blocks = std::min(32, threads_per_multiprocessor / ((threads + 31) / 32 * 32));
-  if (shared > 0) {
-    *blocks = static_cast<int>(
-        std::min<std::size_t>(static_cast<std::size_t>(*blocks), max_shared_bytes / shared));
-  }
-  return cudaSuccess;
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, KernelAddress /*kernel*/,
+                                                          int threads, std::size_t shared) {
+  return occupancy(blocks, threads, shared);
 }
 
-cudaError_t available_shared(std::size_t* shared, const void* function, int blocks, int threads) {
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* shared, KernelAddress kernel,
+                                                      int blocks, int threads) {
   int possible = 0;
-  const cudaError_t error = occupancy(&possible, function, threads, 0);
+  const cudaError_t error = occupancy(&possible, threads, 0);
   if (error != cudaSuccess) return error;
   if (shared == nullptr || blocks <= 0 || blocks > possible) return record(cudaErrorInvalidValue);
   cudaFuncAttributes attributes{};
-  function_attributes(&attributes, function);
+  cudaFuncGetAttributes(&attributes, kernel);
   *shared = std::min(static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes),
                      max_shared_bytes / static_cast<unsigned>(blocks));
   return cudaSuccess;
 }
-
-}  // namespace cuda_on_cpu

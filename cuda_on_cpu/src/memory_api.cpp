@@ -88,90 +88,88 @@ int to_device(cudaMemLocation location) {
 
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
-cudaError_t cudaMalloc(void** pointer, std::size_t bytes, const char* file, unsigned line) {
+cudaError_t cudaMalloc(PointerTo pointer, std::size_t bytes, Place place) {
   const cudaError_t error = may_change_memory("cudaMalloc()");
-  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::device, {file, line});
+  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::device, place);
 }
 
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream,
-                            const char* file, unsigned line) {
-  return cudaMallocFromPoolAsync(pointer, bytes, first_pool(current_device()), stream, file, line);
+cudaError_t cudaMallocAsync(PointerTo pointer, std::size_t bytes, cudaStream_t stream,
+                            Place place) {
+  return cudaMallocFromPoolAsync(pointer, bytes, first_pool(current_device()), stream, place);
 }
 
-cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream, const char* file, unsigned line) {
+cudaError_t cudaMallocFromPoolAsync(PointerTo pointer, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream, Place place) {
   if (!is_pool(pool)) return record(cudaErrorInvalidValue);
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   const cudaError_t error = cudaStreamIsCapturing(stream, &capturing);
   if (error != cudaSuccess) return error;
   if (capturing != cudaStreamCaptureStatusNone) {
     return refuse(
-        {file, line},
+        place,
         "cudaMallocAsync(): memory of a graph is not modelled here; allocate it before the "
         "capture.",
         cudaErrorStreamCaptureUnsupported);
   }
-  return allocate(pointer, bytes, MemoryKind::device, {file, line}, 0, pool);
+  return allocate(pointer, bytes, MemoryKind::device, place, 0, pool);
 }
 
-cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags, const char* file,
-                              unsigned line) {
+cudaError_t cudaMallocAsync(PointerTo pointer, std::size_t bytes, cudaMemPool_t pool,
+                            cudaStream_t stream, Place place) {
+  return cudaMallocFromPoolAsync(pointer, bytes, pool, stream, place);
+}
+
+cudaError_t cudaMallocManaged(PointerTo pointer, std::size_t bytes, unsigned flags, Place place) {
   if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) {
     return record(cudaErrorInvalidValue);
   }
   const cudaError_t error = may_change_memory("cudaMallocManaged()");
-  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::managed, {file, line});
+  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::managed, place);
 }
 
-cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
-                            std::size_t height, const char* file, unsigned line) {
+cudaError_t cudaMallocPitch(PointerTo pointer, std::size_t* pitch, std::size_t width,
+                            std::size_t height, Place place) {
   if (width > max_bytes || height > max_bytes / std::max<std::size_t>(width, 1)) {
     return record(cudaErrorMemoryAllocation);
   }
   if (pitch == nullptr) return record(cudaErrorInvalidValue);
   *pitch = (width + 511) / 512 * 512;
-  return cudaMalloc(pointer, *pitch * height, file, line);
+  return cudaMalloc(pointer, *pitch * height, place);
 }
 
-cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags, const char* file,
-                          unsigned line) {
+cudaError_t cudaHostAlloc(PointerTo pointer, std::size_t bytes, unsigned flags, Place place) {
   if (flags > 7) return record(cudaErrorInvalidValue);
   const cudaError_t error = may_change_memory("cudaHostAlloc()");
-  return error != cudaSuccess ? error
-                              : allocate(pointer, bytes, MemoryKind::host, {file, line}, flags);
+  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::host, place, flags);
 }
 
-cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags, const char* file,
-                           unsigned line) {
-  return cudaHostAlloc(pointer, bytes, flags, file, line);
+cudaError_t cudaMallocHost(PointerTo pointer, std::size_t bytes, unsigned flags, Place place) {
+  return cudaHostAlloc(pointer, bytes, flags, place);
 }
 
-cudaError_t cudaFree(void* pointer, const char* file, unsigned line) {
-  return free_memory("cudaFree()", pointer, false, {file, line});
+cudaError_t cudaFree(void* pointer, Place place) {
+  return free_memory("cudaFree()", pointer, false, place);
 }
 
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, const char* file, unsigned line) {
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, Place place) {
   cudaError_t result = cudaSuccess;
   const cudaError_t error = submit(
-      stream,
-      [&] {
-        result = release_allocation("cudaFreeAsync()", pointer, false, {file, line});
-      },
+      stream, [&] { result = release_allocation("cudaFreeAsync()", pointer, false, place); },
       [&]() -> Work {
-        return [=] { release_allocation("cudaFreeAsync()", pointer, false, {file, line}); };
+        return [=] { release_allocation("cudaFreeAsync()", pointer, false, place); };
       });
   return record(error != cudaSuccess ? error : result);
 }
 
-cudaError_t cudaFreeHost(void* pointer, const char* file, unsigned line) {
-  return free_memory("cudaFreeHost()", pointer, true, {file, line});
+cudaError_t cudaFreeHost(void* pointer, Place place) {
+  return free_memory("cudaFreeHost()", pointer, true, place);
 }
 
-cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+cudaError_t cudaHostGetDevicePointer(PointerTo device, void* host, unsigned flags) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   const auto found = find_pinned(host);
   if (flags != 0 || !found) return record(cudaErrorInvalidValue);
-  return answer(device, host);
+  return answer(device.pointer, host);
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
@@ -197,20 +195,19 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return cudaSuccess;
 }
 
-cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, const char* file,
-                         unsigned line) {
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, Place place) {
   if (pitched == nullptr) return record(cudaErrorInvalidValue);
   *pitched = {nullptr, 0, extent.width, extent.height};
   if (extent.depth > max_bytes / std::max<std::size_t>(extent.height, 1)) {
     return record(cudaErrorMemoryAllocation);
   }
   return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width, extent.height * extent.depth,
-                         file, line);
+                         place);
 }
 
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device,
-                                 cudaStream_t stream, const char* file, unsigned line) {
-  const cudaError_t error = check_managed("cudaMemPrefetchAsync()", pointer, bytes, {file, line});
+                                 cudaStream_t stream, Place place) {
+  const cudaError_t error = check_managed("cudaMemPrefetchAsync()", pointer, bytes, place);
   if (error != cudaSuccess) return error;
   if (!is_place(device)) return record(cudaErrorInvalidDevice);
   return record(submit(
@@ -218,15 +215,14 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int dev
 }
 
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location,
-                                 unsigned flags, cudaStream_t stream, const char* file,
-                                 unsigned line) {
+                                 unsigned flags, cudaStream_t stream, Place place) {
   if (flags != 0) return record(cudaErrorInvalidValue);
-  return cudaMemPrefetchAsync(pointer, bytes, to_device(location), stream, file, line);
+  return cudaMemPrefetchAsync(pointer, bytes, to_device(location), stream, place);
 }
 
 cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice,
-                          int device, const char* file, unsigned line) {
-  const cudaError_t error = check_managed("cudaMemAdvise()", pointer, bytes, {file, line});
+                          int device, Place place) {
+  const cudaError_t error = check_managed("cudaMemAdvise()", pointer, bytes, place);
   if (error != cudaSuccess) return error;
   if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) {
     return record(cudaErrorInvalidValue);
@@ -238,8 +234,8 @@ cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvi
 }
 
 cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice,
-                          cudaMemLocation location, const char* file, unsigned line) {
-  return cudaMemAdvise(pointer, bytes, advice, to_device(location), file, line);
+                          cudaMemLocation location, Place place) {
+  return cudaMemAdvise(pointer, bytes, advice, to_device(location), place);
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {

@@ -13,6 +13,9 @@
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_runtime.h"
 
+/// The call must succeed.
+#define OK(...) EXPECT_EQ((__VA_ARGS__), cudaSuccess)
+
 namespace cuda_on_cpu {
 
 /// Puts the settings back at the end of a test.
@@ -59,19 +62,17 @@ inline std::string here(unsigned line, const char* file = __builtin_FILE()) {
 
 /// Device memory of n elements, with values. Reports name the line that calls this.
 template <class T>
-T* on_device(const std::vector<T>& values, const char* file = __builtin_FILE(),
-             unsigned line = __builtin_LINE()) {
+T* on_device(const std::vector<T>& values, CUDA_ON_CPU_HERE) {
   T* pointer = nullptr;
-  EXPECT_EQ(cudaMalloc(&pointer, values.size() * sizeof(T), file, line), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(pointer, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
-            cudaSuccess);
+  OK(cudaMalloc(&pointer, values.size() * sizeof(T), place));
+  OK(cudaMemcpy(pointer, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
   return pointer;
 }
 
 template <class T>
 std::vector<T> from_device(const T* pointer, std::size_t n) {
   std::vector<T> values(n);
-  EXPECT_EQ(cudaMemcpy(values.data(), pointer, n * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
+  OK(cudaMemcpy(values.data(), pointer, n * sizeof(T), cudaMemcpyDeviceToHost));
   return values;
 }
 

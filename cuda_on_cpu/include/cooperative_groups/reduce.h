@@ -15,11 +15,10 @@ T reduce(const Group& group, T value, Operation operation, CUDA_ON_CPU_HERE) {
   while (half * 2 < threads) half *= 2;
   for (unsigned distance = half; distance > 0; distance /= 2) {
     const bool is_there = rank + distance < threads;
-    const T other =
-        group.shfl(value, static_cast<int>(is_there ? rank + distance : rank), file, line);
+    const T other = group.shfl(value, static_cast<int>(is_there ? rank + distance : rank), place);
     if (rank < distance && is_there) value = operation(value, other);
   }
-  return group.shfl(value, 0, file, line);
+  return group.shfl(value, 0, place);
 }
 
 }  // namespace cooperative_groups

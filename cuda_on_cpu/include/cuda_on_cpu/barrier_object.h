@@ -43,15 +43,15 @@ class barrier {
   }
   void wait(arrival_token&& token, CUDA_ON_CPU_HERE) const {
     while (__atomic_load_n(&phase_, __ATOMIC_ACQUIRE) == token) {
-      cuda_on_cpu::wait_for(this, "wait() of a cuda::barrier", {file, line});
+      cuda_on_cpu::wait_for(this, "wait() of a cuda::barrier", place);
     }
   }
   void wait_parity(bool parity, CUDA_ON_CPU_HERE) const {
     while ((__atomic_load_n(&phase_, __ATOMIC_ACQUIRE) & 1U) == (parity ? 1U : 0U)) {
-      cuda_on_cpu::wait_for(this, "wait_parity() of a cuda::barrier", {file, line});
+      cuda_on_cpu::wait_for(this, "wait_parity() of a cuda::barrier", place);
     }
   }
-  void arrive_and_wait(CUDA_ON_CPU_HERE) { wait(arrive(), file, line); }
+  void arrive_and_wait(CUDA_ON_CPU_HERE) { wait(arrive(), place); }
   void arrive_and_drop() {
     __atomic_sub_fetch(&expected_, 1, __ATOMIC_ACQ_REL);
     (void)arrive();

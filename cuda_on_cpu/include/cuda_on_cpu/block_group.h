@@ -13,11 +13,11 @@ class thread_group {
   void sync(CUDA_ON_CPU_HERE) const {
     using namespace cuda_on_cpu;
     if (size_ > 32 && size_ < block_threads()) {
-      tile_barrier(size_, "sync() of a tile", {file, line});
+      tile_barrier(size_, "sync() of a tile", place);
     } else if (mask_ == 0) {
-      block_barrier(Vote::none, false, "sync() of a thread_group", {file, line});
+      block_barrier(Vote::none, false, "sync() of a thread_group", place);
     } else {
-      __syncwarp(mask_, file, line);
+      __syncwarp(mask_, place);
     }
   }
   unsigned size() const { return mask_ == 0 ? size_ : static_cast<unsigned>(__popc(mask_)); }
@@ -48,7 +48,7 @@ inline thread_group any_group(unsigned size, unsigned mask) {
 /// All threads of all blocks, in a cooperative launch.
 class grid_group {
  public:
-  void sync(CUDA_ON_CPU_HERE) const { cuda_on_cpu::grid_barrier({file, line}); }
+  void sync(CUDA_ON_CPU_HERE) const { cuda_on_cpu::grid_barrier(place); }
   bool is_valid() const { return true; }
   unsigned long long size() const { return num_blocks() * block_threads(); }
   unsigned long long num_threads() const { return size(); }
@@ -75,7 +75,7 @@ class thread_block : public thread_group {
  public:
   static void sync(CUDA_ON_CPU_HERE) {
     using namespace cuda_on_cpu;
-    block_barrier(Vote::none, false, "this_thread_block().sync()", {file, line});
+    block_barrier(Vote::none, false, "this_thread_block().sync()", place);
   }
   static unsigned size() { return block_threads(); }
   static unsigned num_threads() { return size(); }

@@ -37,6 +37,13 @@ void* untyped(void (*kernel)(Parameters...)) {
 inline const void* untyped(const void* kernel) {
   return kernel;
 }
+/// A kernel of any type, or its address.
+struct KernelAddress {
+  template <class Kernel>
+  KernelAddress(Kernel* kernel) : address(reinterpret_cast<const void*>(kernel)) {}
+
+  const void* address;
+};
 /// cudaLaunchKernel() and its relatives.
 cudaError_t launch_by_address(const char* call, const void* kernel,
                               const LaunchConfiguration& configuration, void** arguments,
@@ -52,8 +59,7 @@ cudaError_t best_block_size(int* grid, int* block, Shared shared, int limit) {
   int most = 0;
   for (int size = limit > 0 && limit < 1024 ? limit : 1024; size > 0; size = (size - 1) / 32 * 32) {
     int blocks = 0;
-    const cudaError_t error =
-        occupancy(&blocks, nullptr, size, static_cast<std::size_t>(shared(size)));
+    const cudaError_t error = occupancy(&blocks, size, static_cast<std::size_t>(shared(size)));
     if (error != cudaSuccess) return error;
     if (blocks * size <= most) continue;
     most = blocks * size;
@@ -75,7 +81,7 @@ cudaError_t cudaLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** argum
                              std::size_t shared = 0, cudaStream_t stream = nullptr,
                              CUDA_ON_CPU_HERE) {
   return cuda_on_cpu::launch_by_address("cudaLaunchKernel()", cuda_on_cpu::untyped(kernel),
-                                        {grid, block, shared, stream}, arguments, {file, line});
+                                        {grid, block, shared, stream}, arguments, place);
 }
 template <class Kernel>
 cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments,
@@ -85,7 +91,7 @@ cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, v
   configuration.cooperative = true;
   return cuda_on_cpu::launch_by_address("cudaLaunchCooperativeKernel()",
                                         cuda_on_cpu::untyped(kernel), configuration, arguments,
-                                        {file, line});
+                                        place);
 }
 
 /// The arguments by untyped pointers.
@@ -107,42 +113,27 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                          configuration, {nullptr, 0}, call);
 }
 
-// Attributes. A kernel of any type, or its address.
-template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
-  return cuda_on_cpu::set_function_attribute(reinterpret_cast<const void*>(kernel), attribute,
-                                             value);
-}
-template <class Kernel>
-cudaError_t cudaFuncSetCacheConfig(Kernel* /*kernel*/, cudaFuncCache /*config*/) {
-  return cudaSuccess;
-}
-template <class Kernel>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel) {
-  return cuda_on_cpu::function_attributes(attributes, reinterpret_cast<const void*>(kernel));
-}
-
-// Occupancy, by threads and dynamic shared memory: registers are not counted here.
-template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* kernel, int threads,
-                                                          std::size_t shared) {
-  return cuda_on_cpu::occupancy(blocks, reinterpret_cast<const void*>(kernel), threads, shared);
-}
-template <class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel* /*kernel*/,
-                                               std::size_t shared = 0, int limit = 0) {
+// Attributes, and occupancy by threads and dynamic shared memory: registers are not counted here.
+cudaError_t cudaFuncSetAttribute(cuda_on_cpu::KernelAddress kernel, cudaFuncAttribute attribute,
+                                 int value);
+cudaError_t cudaFuncSetCacheConfig(cuda_on_cpu::KernelAddress kernel, cudaFuncCache config);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
+                                  cuda_on_cpu::KernelAddress kernel);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
+                                                          cuda_on_cpu::KernelAddress kernel,
+                                                          int threads, std::size_t shared);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* shared,
+                                                      cuda_on_cpu::KernelAddress kernel, int blocks,
+                                                      int threads);
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block,
+                                                      cuda_on_cpu::KernelAddress /*kernel*/,
+                                                      std::size_t shared = 0, int limit = 0) {
   return cuda_on_cpu::best_block_size(
       grid, block, [shared](int /*size*/) { return shared; }, limit);
 }
-template <class Shared, class Kernel>
+template <class Shared>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block,
-                                                           Kernel* /*kernel*/, Shared shared,
-                                                           int limit = 0) {
+                                                           cuda_on_cpu::KernelAddress /*kernel*/,
+                                                           Shared shared, int limit = 0) {
   return cuda_on_cpu::best_block_size(grid, block, shared, limit);
-}
-template <class Kernel>
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* shared, Kernel* kernel,
-                                                      int blocks, int threads) {
-  return cuda_on_cpu::available_shared(shared, reinterpret_cast<const void*>(kernel), blocks,
-                                       threads);
 }

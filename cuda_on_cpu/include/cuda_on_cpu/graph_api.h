@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../driver_types.h"
+#include "place.h"
 
 // Capture
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);

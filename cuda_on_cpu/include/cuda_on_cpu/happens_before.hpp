@@ -56,18 +56,13 @@ struct WarpClock {
       return;
     }
     Row known{};
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if ((lanes >> lane & 1U) == 0) continue;
+    for_lanes(lanes, [&](unsigned lane) {
       for (unsigned other = 0; other < 32; ++other) {
         known[other] = std::max(known[other], (*rows)[lane][other]);
       }
-    }
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if ((lanes >> lane & 1U) != 0) known[lane] = now;
-    }
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if ((lanes >> lane & 1U) != 0) (*rows)[lane] = known;
-    }
+    });
+    for_lanes(lanes, [&](unsigned lane) { known[lane] = now; });
+    for_lanes(lanes, [&](unsigned lane) { (*rows)[lane] = known; });
   }
 };
 
@@ -119,21 +114,17 @@ struct BlockClock {
     if (!has_acquired) return;
     Time* const of_warp = &acquired[std::size_t{warp} * 32];
     Time latest = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if ((lanes >> lane & 1U) != 0) latest = std::max(latest, of_warp[lane]);
-    }
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if ((lanes >> lane & 1U) != 0) of_warp[lane] = latest;
-    }
+    for_lanes(lanes, [&](unsigned lane) { latest = std::max(latest, of_warp[lane]); });
+    for_lanes(lanes, [&](unsigned lane) { of_warp[lane] = latest; });
     if (received.empty()) return;
     Knowledge of_all;
-    for_lanes(warp, lanes, [&](unsigned thread) {
-      if (const auto found = received.find(thread); found != received.end()) {
+    for_lanes(lanes, [&](unsigned lane) {
+      if (const auto found = received.find(warp * 32 + lane); found != received.end()) {
         of_all.learn(found->second);
       }
     });
     if (of_all.is_empty()) return;
-    for_lanes(warp, lanes, [&](unsigned thread) { received[thread] = of_all; });
+    for_lanes(lanes, [&](unsigned lane) { received[warp * 32 + lane] = of_all; });
   }
 
   /// What was over at that time is over for this thread, too.
@@ -166,14 +157,6 @@ struct BlockClock {
     Knowledge all = received_by_all;
     for (const auto& [thread, known] : received) all.learn(known);
     return all;
-  }
-
- private:
-  template <class Function>
-  static void for_lanes(unsigned warp, unsigned lanes, const Function& function) {
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if ((lanes >> lane & 1U) != 0) function(warp * 32 + lane);
-    }
   }
 };
 

@@ -13,6 +13,8 @@
 
 #include <driver_types.h>
 
+#include "cuda_on_cpu/place.h"
+
 // Plain thread-local memory: a thread_local object of C++ would be looked up through a function.
 extern __thread uint3 threadIdx;
 extern __thread uint3 blockIdx;
@@ -21,12 +23,6 @@ extern __thread dim3 gridDim;
 constexpr int warpSize = 32;
 
 namespace cuda_on_cpu {
-
-/// A line of the original source.
-struct Place {
-  const char* file;
-  unsigned line;
-};
 
 /// A number, or up to three.
 template <class Extents>
@@ -179,9 +175,8 @@ class Launch {
   using Argument = std::conditional_t<has_own_copying<T>, const T&, T>;
 
  public:
-  Launch(const char* kernel, const LaunchConfiguration& configuration,
-         const char* file = __builtin_FILE(), unsigned line = __builtin_LINE())
-      : kernel_(kernel), configuration_(configuration), place_{file, line} {}
+  Launch(const char* kernel, const LaunchConfiguration& configuration, CUDA_ON_CPU_HERE)
+      : kernel_(kernel), configuration_(configuration), place_(place) {}
 
   template <class Kernel, class... Arguments,
             std::enable_if_t<(std::is_copy_constructible_v<Arguments> && ...), int> = 0>
@@ -251,8 +246,8 @@ class Launch {
 class BoundedLaunch : public Launch {
  public:
   BoundedLaunch(const char* kernel, const LaunchConfiguration& launch_configuration,
-                const char* file = __builtin_FILE(), unsigned line = __builtin_LINE())
-      : Launch(kernel, launch_configuration, file, line) {
+                CUDA_ON_CPU_HERE)
+      : Launch(kernel, launch_configuration, place) {
     configuration().bounded = true;
   }
 };
@@ -354,6 +349,11 @@ inline unsigned block_barrier(Vote vote, bool predicate, const char* what, Place
 /// this_grid().sync().
 void grid_barrier(Place place);
 
+/// Calls the function with each lane of the mask.
+template <class Function>
+void for_lanes(unsigned mask, Function function) {
+  for (; mask != 0; mask &= mask - 1) function(static_cast<unsigned>(__builtin_ctz(mask)));
+}
 /// What a lane of a warp gives to an exchange and gets from it.
 struct Lane {
   std::uint64_t value;
@@ -429,7 +429,7 @@ bool take_barrier_copy(const void* barrier, AsyncCopy& copy);
 /// __trap(): ends the kernel with an error.
 [[noreturn]] void trap(Place place);
 /// assert() in a kernel.
-[[noreturn]] void failed_assertion(const char* expression, const char* file, unsigned line);
+[[noreturn]] void failed_assertion(const char* expression, Place place);
 /// Is this thread one of a kernel?
 bool runs_in_kernel();
 /// __threadfence() and its relatives.
@@ -453,23 +453,15 @@ inline void note_attempt(bool is_futile) {
 void go_in_lockstep(Place place);
 /// A store through a volatile pointer, from a time when the lanes of a warp went in lockstep.
 template <class Target, class Value>
-void store_in_lockstep(Target& target, const Value& value, const char* file = __builtin_FILE(),
-                       unsigned line = __builtin_LINE()) {
+void store_in_lockstep(Target& target, const Value& value, CUDA_ON_CPU_HERE) {
   const auto read = value();
-  go_in_lockstep({file, line});
+  go_in_lockstep(place);
   target = read;
-  go_in_lockstep({file, line});
+  go_in_lockstep(place);
 }
 
-// Attributes of kernels, which are known by their address.
-/// cudaFuncSetAttribute(); only the dynamic shared memory is heeded.
-cudaError_t set_function_attribute(const void* function, cudaFuncAttribute attribute, int value);
-/// cudaFuncGetAttributes().
-cudaError_t function_attributes(cudaFuncAttributes* attributes, const void* function);
-/// cudaOccupancyMaxActiveBlocksPerMultiprocessor(), by threads and shared memory alone.
-cudaError_t occupancy(int* blocks, const void* function, int threads, std::size_t shared);
-/// cudaOccupancyAvailableDynamicSMemPerBlock(), by the same.
-cudaError_t available_shared(std::size_t* shared, const void* function, int blocks, int threads);
+/// How many blocks a multiprocessor runs at the same time, by threads and shared memory alone.
+cudaError_t occupancy(int* blocks, int threads, std::size_t shared);
 /// The name in the program's symbols, kept for the rest of the run.
 const char* function_name(const void* function);
 

@@ -49,38 +49,33 @@ T by_words(const T& value, const ExchangeWord& exchange_word) {
 /// The lanes of a mask, among them the caller's own.
 class LaneGroup {
  public:
-  void sync(CUDA_ON_CPU_HERE) const { __syncwarp(mask_, file, line); }
+  void sync(CUDA_ON_CPU_HERE) const { __syncwarp(mask_, place); }
   unsigned thread_rank() const { return rank_of_lane(mask_, own_lane()); }
   unsigned meta_group_rank() const { return meta_rank_; }
   unsigned meta_group_size() const { return meta_size_; }
 
   unsigned ballot(int predicate, CUDA_ON_CPU_HERE) const {
-    return by_ranks(mask_, __ballot_sync(mask_, predicate, file, line));
+    return by_ranks(mask_, __ballot_sync(mask_, predicate, place));
   }
-  int any(int predicate, CUDA_ON_CPU_HERE) const {
-    return __any_sync(mask_, predicate, file, line);
-  }
-  int all(int predicate, CUDA_ON_CPU_HERE) const {
-    return __all_sync(mask_, predicate, file, line);
-  }
+  int any(int predicate, CUDA_ON_CPU_HERE) const { return __any_sync(mask_, predicate, place); }
+  int all(int predicate, CUDA_ON_CPU_HERE) const { return __all_sync(mask_, predicate, place); }
   template <class T>
   unsigned match_any(T value, CUDA_ON_CPU_HERE) const {
-    return by_ranks(mask_, __match_any_sync(mask_, value, file, line));
+    return by_ranks(mask_, __match_any_sync(mask_, value, place));
   }
   template <class T>
   T shfl(T value, int source, CUDA_ON_CPU_HERE) const {
-    return from_rank(value, static_cast<unsigned>(source) % count(), "shfl", {file, line});
+    return from_rank(value, static_cast<unsigned>(source) % count(), "shfl", place);
   }
   template <class T>
   T shfl_up(T value, unsigned delta, CUDA_ON_CPU_HERE) const {
     const unsigned rank = thread_rank();
-    return from_rank(value, rank >= delta ? rank - delta : rank, "shfl_up", {file, line});
+    return from_rank(value, rank >= delta ? rank - delta : rank, "shfl_up", place);
   }
   template <class T>
   T shfl_down(T value, unsigned delta, CUDA_ON_CPU_HERE) const {
     const unsigned rank = thread_rank();
-    return from_rank(value, rank + delta < count() ? rank + delta : rank, "shfl_down",
-                     {file, line});
+    return from_rank(value, rank + delta < count() ? rank + delta : rank, "shfl_down", place);
   }
   /// The lanes that are there: the last warp of a block may be short of some.
   unsigned present() const {

@@ -128,7 +128,6 @@ void multiply_matrices(const std::array<void*, 4>& results, const std::array<std
                        const std::array<std::uint64_t, 8>& b, const std::array<std::uint64_t, 8>& c,
                        CUDA_ON_CPU_HERE) {
   static_assert(n == 8);
-  const Place place = {file, line};
   MatrixRegisters own = {results, a, b, c};
   if (lanes_of_own_warp() != full_warp) {
     fail_kernel("mma.sync needs a warp's 32 lanes, but the last warp of this block has fewer.",

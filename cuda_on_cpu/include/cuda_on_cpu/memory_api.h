@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../driver_types.h"
+#include "place.h"
 
 // Boxes
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, CUDA_ON_CPU_HERE);
@@ -28,11 +29,6 @@ cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvi
                           cudaMemLocation location, CUDA_ON_CPU_HERE);
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, std::size_t bytes = 0,
                                      unsigned int flags = cudaMemAttachSingle);
-template <class T>
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T* pointer, std::size_t bytes = 0,
-                                     unsigned int flags = cudaMemAttachSingle) {
-  return cudaStreamAttachMemAsync(stream, static_cast<void*>(pointer), bytes, flags);
-}
 
 // Pools: each allocation of a pool is one of its own; a pool keeps count of them.
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
@@ -41,17 +37,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes);
-cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream, CUDA_ON_CPU_HERE);
-template <class T>
-cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream, CUDA_ON_CPU_HERE) {
-  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream, file,
-                                 line);
-}
-template <class T>
-cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
-                            CUDA_ON_CPU_HERE) {
-  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream, file,
-                                 line);
-}
+cudaError_t cudaMallocFromPoolAsync(cuda_on_cpu::PointerTo pointer, std::size_t bytes,
+                                    cudaMemPool_t pool, cudaStream_t stream, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocAsync(cuda_on_cpu::PointerTo pointer, std::size_t bytes, cudaMemPool_t pool,
+                            cudaStream_t stream, CUDA_ON_CPU_HERE);

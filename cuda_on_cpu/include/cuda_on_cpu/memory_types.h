@@ -4,6 +4,20 @@
 
 #include <cstddef>
 
+namespace cuda_on_cpu {
+
+/// Where a function puts the address of memory: a pointer of any type, as in NVIDIA's typed forms.
+struct PointerTo {
+  template <class T>
+  PointerTo(T** place) : pointer(reinterpret_cast<void**>(place)) {}
+  PointerTo(std::nullptr_t /*none*/) {}
+  operator void**() const { return pointer; }
+
+  void** pointer = nullptr;
+};
+
+}  // namespace cuda_on_cpu
+
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,
   cudaMemcpyHostToDevice = 1,

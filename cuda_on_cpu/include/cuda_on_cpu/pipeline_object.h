@@ -39,7 +39,7 @@ class pipeline {
   /// Waits for a stage that has been consumed.
   void producer_acquire(CUDA_ON_CPU_HERE) {
     if (stages_ == nullptr || acquired_ < count_) return;
-    stages_[acquired_ % count_].consumed.wait_parity(acquired_ / count_ % 2 == 0, file, line);
+    stages_[acquired_ % count_].consumed.wait_parity(acquired_ / count_ % 2 == 0, place);
   }
   void producer_commit() {
     if (stages_ == nullptr) {
@@ -55,7 +55,7 @@ class pipeline {
       const ::std::size_t later = acquired_ - released_ - (acquired_ > released_ ? 1 : 0);
       cuda_on_cpu::finish_async_copies(later);
     } else {
-      stages_[released_ % count_].produced.wait_parity(released_ / count_ % 2 != 0, file, line);
+      stages_[released_ % count_].produced.wait_parity(released_ / count_ % 2 != 0, place);
     }
   }
   void consumer_release() {
@@ -103,7 +103,7 @@ void memcpy_async(void* to, const void* from, ::std::size_t bytes, pipeline<scop
   if (pipeline.next_barrier() != nullptr) {
     memcpy_async(to, from, bytes, *pipeline.next_barrier());
   } else {
-    cuda_on_cpu::begin_any_copy(to, from, bytes, {file, line});
+    cuda_on_cpu::begin_any_copy(to, from, bytes, place);
   }
 }
 /// The copy of a group, of which each thread calls this.
@@ -113,7 +113,7 @@ void memcpy_async(const Group& group, void* to, const void* from, ::std::size_t 
   if (pipeline.next_barrier() != nullptr) {
     memcpy_async(group, to, from, bytes, *pipeline.next_barrier());
   } else {
-    cuda_on_cpu::begin_group_copy(group, to, from, bytes, {file, line});
+    cuda_on_cpu::begin_group_copy(group, to, from, bytes, place);
   }
 }
 

@@ -33,7 +33,7 @@ class WarpTile : public cuda_on_cpu::LaneGroup {
   T shfl_xor(T value, unsigned lane_mask, CUDA_ON_CPU_HERE) const {
     const unsigned rank = thread_rank();
     const unsigned other = rank ^ lane_mask;
-    return from_rank(value, other < threads ? other : rank, "shfl_xor", {file, line});
+    return from_rank(value, other < threads ? other : rank, "shfl_xor", place);
   }
 
  protected:
@@ -60,7 +60,7 @@ class WarpsTile {
   operator thread_group() const { return any_group(threads, 0); }
 
   void sync(CUDA_ON_CPU_HERE) const {
-    cuda_on_cpu::tile_barrier(threads, "sync() of a tile", {file, line});
+    cuda_on_cpu::tile_barrier(threads, "sync() of a tile", place);
   }
   template <class T>
   T shfl(T value, int source, CUDA_ON_CPU_HERE) const {
@@ -68,30 +68,28 @@ class WarpsTile {
     std::uint64_t* const values = tile_values(threads);
     return by_words(value, [&](std::uint64_t word) {
       values[thread_rank()] = word;
-      tile_barrier(threads, "shfl of a tile", {file, line});
+      tile_barrier(threads, "shfl of a tile", place);
       word = values[static_cast<unsigned>(source) & (threads - 1)];
-      tile_barrier(threads, "shfl of a tile", {file, line});
+      tile_barrier(threads, "shfl of a tile", place);
       return word;
     });
   }
-  int any(int predicate, CUDA_ON_CPU_HERE) const { return count(predicate, file, line) > 0; }
-  int all(int predicate, CUDA_ON_CPU_HERE) const {
-    return count(predicate, file, line) == present();
-  }
+  int any(int predicate, CUDA_ON_CPU_HERE) const { return count(predicate, place) > 0; }
+  int all(int predicate, CUDA_ON_CPU_HERE) const { return count(predicate, place) == present(); }
 
  protected:
   WarpsTile(unsigned meta_rank, unsigned meta_size)
       : meta_rank_(meta_rank), meta_size_(meta_size) {}
 
  private:
-  unsigned count(int predicate, const char* file, unsigned line) const {
+  unsigned count(int predicate, cuda_on_cpu::Place place) const {
     using namespace cuda_on_cpu;
     std::uint64_t* const values = tile_values(threads);
     values[thread_rank()] = predicate != 0 ? 1 : 0;
-    tile_barrier(threads, "a vote of a tile", {file, line});
+    tile_barrier(threads, "a vote of a tile", place);
     unsigned votes = 0;
     for (unsigned i = 0; i < present(); ++i) votes += static_cast<unsigned>(values[i]);
-    tile_barrier(threads, "a vote of a tile", {file, line});
+    tile_barrier(threads, "a vote of a tile", place);
     return votes;
   }
 

@@ -16,11 +16,6 @@ constexpr unsigned full_warp = 0xffffffffU;
 /// Nothing is exchanged: a barrier of the warp. The runtime knows it by its address.
 void only_wait(Lane* lanes, unsigned mask);
 
-template <class Function>
-void for_lanes(unsigned mask, Function function) {
-  for (; mask != 0; mask &= mask - 1) function(static_cast<unsigned>(__builtin_ctz(mask)));
-}
-
 /// Each lane names the lane it reads, which must take part.
 inline void shuffle(Lane* lanes, unsigned mask) {
   for_lanes(mask, [&](unsigned lane) {
@@ -72,42 +67,20 @@ void reduce(Lane* lanes, unsigned mask) {
   });
   for_lanes(mask, [&](unsigned lane) { lanes[lane].result = to_bits(sum); });
 }
-struct Add {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a + b);
-  }
-};
-struct Min {
-  template <class T>
-  T operator()(T a, T b) const {
-    return b < a ? b : a;
-  }
-};
-struct Max {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a < b ? b : a;
-  }
-};
-struct And {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a & b;
-  }
-};
-struct Or {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a | b;
-  }
-};
-struct Xor {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a ^ b;
-  }
-};
+#define CUDA_ON_CPU_OPERATION(name, expression) \
+  struct name {                                 \
+    template <class T>                          \
+    T operator()(T a, T b) const {              \
+      return static_cast<T>(expression);        \
+    }                                           \
+  };
+CUDA_ON_CPU_OPERATION(Add, a + b)
+CUDA_ON_CPU_OPERATION(Min, b < a ? b : a)
+CUDA_ON_CPU_OPERATION(Max, a < b ? b : a)
+CUDA_ON_CPU_OPERATION(And, a& b)
+CUDA_ON_CPU_OPERATION(Or, a | b)
+CUDA_ON_CPU_OPERATION(Xor, a ^ b)
+#undef CUDA_ON_CPU_OPERATION
 
 inline unsigned own_lane() {
   return thread_in_block() & 31U;
@@ -122,11 +95,11 @@ T shuffle_from(unsigned mask, T value, unsigned from, const char* what, Place pl
 
 inline void __syncwarp(unsigned mask = 0xffffffffU, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
-  exchange(mask, 0, 0, only_wait, "__syncwarp", {file, line});
+  exchange(mask, 0, 0, only_wait, "__syncwarp", place);
 }
 /// The lanes that have come here by the same calls: they wait for each other as if in lockstep.
 inline unsigned __activemask(CUDA_ON_CPU_HERE) {
-  return cuda_on_cpu::converge("__activemask", {file, line});
+  return cuda_on_cpu::converge("__activemask", place);
 }
 
 template <class T>
@@ -135,14 +108,14 @@ T __shfl_sync(unsigned mask, T value, int source, int width = 32, CUDA_ON_CPU_HE
   const unsigned segment = own_lane() & ~(static_cast<unsigned>(width) - 1U);
   const unsigned from =
       segment | (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1U));
-  return shuffle_from(mask, value, from, "__shfl_sync", {file, line});
+  return shuffle_from(mask, value, from, "__shfl_sync", place);
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
   const unsigned lane = own_lane();
   const bool inside = (lane & (static_cast<unsigned>(width) - 1U)) >= delta;
-  return shuffle_from(mask, value, inside ? lane - delta : lane, "__shfl_up_sync", {file, line});
+  return shuffle_from(mask, value, inside ? lane - delta : lane, "__shfl_up_sync", place);
 }
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, CUDA_ON_CPU_HERE) {
@@ -150,7 +123,7 @@ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, CUDA_
   const unsigned lane = own_lane();
   const unsigned last = static_cast<unsigned>(width) - 1U;
   const bool inside = (lane & last) + delta <= last;
-  return shuffle_from(mask, value, inside ? lane + delta : lane, "__shfl_down_sync", {file, line});
+  return shuffle_from(mask, value, inside ? lane + delta : lane, "__shfl_down_sync", place);
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, CUDA_ON_CPU_HERE) {
@@ -160,40 +133,39 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, CUDA_ON
   const unsigned segments = ~(static_cast<unsigned>(width) - 1U);
   // A lane of an earlier segment may be read, one of a later may not.
   const bool inside = from < 32 && (from & segments) <= (lane & segments);
-  return shuffle_from(mask, value, inside ? from : lane, "__shfl_xor_sync", {file, line});
+  return shuffle_from(mask, value, inside ? from : lane, "__shfl_xor_sync", place);
 }
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
   return static_cast<unsigned>(
-      exchange(mask, predicate != 0 ? 1 : 0, 0, ballot, "__ballot_sync", {file, line}));
+      exchange(mask, predicate != 0 ? 1 : 0, 0, ballot, "__ballot_sync", place));
 }
 inline int __any_sync(unsigned mask, int predicate, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
-  return exchange(mask, predicate != 0 ? 1 : 0, 0, ballot, "__any_sync", {file, line}) != 0 ? 1 : 0;
+  return exchange(mask, predicate != 0 ? 1 : 0, 0, ballot, "__any_sync", place) != 0 ? 1 : 0;
 }
 inline int __all_sync(unsigned mask, int predicate, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
-  return exchange(mask, predicate != 0 ? 0 : 1, 0, ballot, "__all_sync", {file, line}) == 0 ? 1 : 0;
+  return exchange(mask, predicate != 0 ? 0 : 1, 0, ballot, "__all_sync", place) == 0 ? 1 : 0;
 }
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
   return static_cast<unsigned>(
-      exchange(mask, to_bits(value), 0, match_any, "__match_any_sync", {file, line}));
+      exchange(mask, to_bits(value), 0, match_any, "__match_any_sync", place));
 }
 template <class T>
 unsigned __match_all_sync(unsigned mask, T value, int* predicate, CUDA_ON_CPU_HERE) {
-  const unsigned same = __match_any_sync(mask, value, file, line);
+  const unsigned same = __match_any_sync(mask, value, place);
   *predicate = same == (mask & cuda_on_cpu::active_lanes()) ? 1 : 0;
   return *predicate != 0 ? same : 0U;
 }
 
-#define CUDA_ON_CPU_WARP_REDUCE(name, T, Operation)                                    \
-  inline T name(unsigned mask, T value, CUDA_ON_CPU_HERE) {                            \
-    using namespace cuda_on_cpu;                                                       \
-    return from_bits<T>(                                                               \
-        exchange(mask, to_bits(value), 0, reduce<T, Operation>, #name, {file, line})); \
+#define CUDA_ON_CPU_WARP_REDUCE(name, T, Operation)                                             \
+  inline T name(unsigned mask, T value, CUDA_ON_CPU_HERE) {                                     \
+    using namespace cuda_on_cpu;                                                                \
+    return from_bits<T>(exchange(mask, to_bits(value), 0, reduce<T, Operation>, #name, place)); \
   }
 CUDA_ON_CPU_WARP_REDUCE(__reduce_add_sync, int, Add)
 CUDA_ON_CPU_WARP_REDUCE(__reduce_add_sync, unsigned, Add)

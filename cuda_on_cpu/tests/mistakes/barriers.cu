@@ -30,11 +30,7 @@ void barrier_divergence(bool cured) {
   const int n = 50;
   float* const x = counting(n);
   float* const y = unset(n);
-  if (cured) {
-    left_neighbour_cured<<<1, 64>>>(n, x, y);
-  } else {
-    left_neighbour<<<1, 64>>>(n, x, y);
-  }
+  cured ? left_neighbour_cured<<<1, 64>>>(n, x, y) : left_neighbour<<<1, 64>>>(n, x, y);
   check(cudaDeviceSynchronize());
 }
 
@@ -70,11 +66,7 @@ __global__ void swap_halves_cured(const float* x, float* y) {
 void different_barriers(bool cured) {
   float* const x = counting(64);
   float* const y = unset(64);
-  if (cured) {
-    swap_halves_cured<<<1, 64>>>(x, y);
-  } else {
-    swap_halves<<<1, 64>>>(x, y);
-  }
+  cured ? swap_halves_cured<<<1, 64>>>(x, y) : swap_halves<<<1, 64>>>(x, y);
   check(cudaDeviceSynchronize());
 }
 
@@ -106,11 +98,7 @@ void missing_lanes(bool cured) {
   const int n = 20;
   float* const x = counting(n);
   float* const total = unset(1);
-  if (cured) {
-    sum_cured<<<1, 32>>>(n, x, total);
-  } else {
-    sum<<<1, 32>>>(n, x, total);
-  }
+  cured ? sum_cured<<<1, 32>>>(n, x, total) : sum<<<1, 32>>>(n, x, total);
   check(cudaDeviceSynchronize());
   expect(total, {210});
 }
@@ -147,11 +135,7 @@ void shuffle_outside_mask(bool cured) {
   const int n = 20;
   float* const x = counting(n);
   float* const total = unset(1);
-  if (cured) {
-    sum_some_cured<<<1, 32>>>(n, x, total);
-  } else {
-    sum_some<<<1, 32>>>(n, x, total);
-  }
+  cured ? sum_some_cured<<<1, 32>>>(n, x, total) : sum_some<<<1, 32>>>(n, x, total);
   check(cudaDeviceSynchronize());
   expect(total, {210});
 }

@@ -22,11 +22,7 @@ __global__ void scale_cured(int n, float a, float* x) {
 void beyond_allocation(bool cured) {
   const int n = 1000;
   float* const x = counting(n);
-  if (cured) {
-    scale_cured<<<4, 256>>>(n, 2.0F, x);
-  } else {
-    scale<<<4, 256>>>(2.0F, x);
-  }
+  cured ? scale_cured<<<4, 256>>>(n, 2.0F, x) : scale<<<4, 256>>>(2.0F, x);
   check(cudaDeviceSynchronize());
 }
 
@@ -51,11 +47,8 @@ void row_above(bool cured) {
   float* const x = counting(rows * columns);
   float* const y = unset(rows * columns);
   const dim3 grid(columns / 250, rows);
-  if (cured) {
-    difference_to_row_above_cured<<<grid, 250>>>(x, y);
-  } else {
-    difference_to_row_above<<<grid, 250>>>(x, y);
-  }
+  cured ? difference_to_row_above_cured<<<grid, 250>>>(x, y)
+        : difference_to_row_above<<<grid, 250>>>(x, y);
   check(cudaDeviceSynchronize());
 }
 
@@ -140,11 +133,8 @@ void wild_index(bool cured) {
   check(cudaMemset(labels, 0, 5 * sizeof(int)));
   check(cudaMemset(bins, 0, 10 * sizeof(double)));
   check(cudaMemcpy(labels, host.data(), 4 * sizeof(int), cudaMemcpyHostToDevice));
-  if (cured) {
-    histogram_cured<<<1, 32>>>(4, labels, 10, bins, labels + 4);
-  } else {
-    histogram<<<1, 32>>>(4, labels, bins);
-  }
+  cured ? histogram_cured<<<1, 32>>>(4, labels, 10, bins, labels + 4)
+        : histogram<<<1, 32>>>(4, labels, bins);
   check(cudaDeviceSynchronize());
 }
 
@@ -337,11 +327,7 @@ __global__ void differences_cured(int n, const float* x, float* y) {
 void beyond_shared(bool cured) {
   float* const x = counting(100);
   float* const y = unset(100);
-  if (cured) {
-    differences_cured<<<2, 64>>>(100, x, y);
-  } else {
-    differences<<<2, 64>>>(100, x, y);
-  }
+  cured ? differences_cured<<<2, 64>>>(100, x, y) : differences<<<2, 64>>>(100, x, y);
   check(cudaDeviceSynchronize());
 }
 
@@ -372,11 +358,7 @@ void stack_overflow(bool cured) {
   const int n = 100;  // 30 for each of three threads, 10 for another, none for the rest
   float* const x = counting(n);
   float* const y = unset(8);
-  if (cured) {
-    sums<true><<<1, 8>>>(n, x, y);
-  } else {
-    sums<false><<<1, 8>>>(n, x, y);
-  }
+  cured ? sums<true><<<1, 8>>>(n, x, y) : sums<false><<<1, 8>>>(n, x, y);
   check(cudaDeviceSynchronize());
 }
 

@@ -18,11 +18,10 @@ namespace mistakes {
 
 /// Throws the sentence of CUDA, with the line of the call.
 // Not by std::source_location, which clang 14 cannot do with the library of g++.
-inline void check(cudaError_t status, const char* file = __builtin_FILE(),
-                  int line = __builtin_LINE()) {
+inline void check(cudaError_t status, CUDA_ON_CPU_HERE) {
   if (status == cudaSuccess) return;
-  throw std::runtime_error(std::filesystem::path(file).filename().string() + ":" +
-                           std::to_string(line) + ": " + cudaGetErrorString(status));
+  throw std::runtime_error(std::filesystem::path(place.file).filename().string() + ":" +
+                           std::to_string(place.line) + ": " + cudaGetErrorString(status));
 }
 
 /// Throws if a result is wrong, with the first element that is.
@@ -40,16 +39,15 @@ void expect(const T* result, const std::vector<T>& right) {
 }
 
 /// Memory of the device for n numbers that nobody has set. Reports name the line that calls this.
-inline float* unset(int n, const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+inline float* unset(int n, CUDA_ON_CPU_HERE) {
   float* numbers = nullptr;
-  check(cudaMalloc(&numbers, n * sizeof(float), file, line));
+  check(cudaMalloc(&numbers, n * sizeof(float), place));
   return numbers;
 }
 
 /// n numbers on the device: 1, 2, 3, ...
-inline float* counting(int n, const char* file = __builtin_FILE(),
-                       unsigned line = __builtin_LINE()) {
-  float* const numbers = unset(n, file, line);
+inline float* counting(int n, CUDA_ON_CPU_HERE) {
+  float* const numbers = unset(n, place);
   std::vector<float> host(n);
   std::iota(host.begin(), host.end(), 1.0F);
   check(cudaMemcpy(numbers, host.data(), n * sizeof(float), cudaMemcpyHostToDevice));

@@ -29,11 +29,7 @@ __global__ void left_neighbour_cured(const float* x, float* y) {
 void missing_barrier(bool cured) {
   float* const x = counting(64);
   float* const y = unset(64);
-  if (cured) {
-    left_neighbour_cured<<<1, 64>>>(x, y);
-  } else {
-    left_neighbour<<<1, 64>>>(x, y);
-  }
+  cured ? left_neighbour_cured<<<1, 64>>>(x, y) : left_neighbour<<<1, 64>>>(x, y);
   std::vector<float> right(64);
   std::iota(right.begin(), right.end(), 0.0F);
   expect(y, right);
