@@ -16,7 +16,7 @@ class GraphNodes : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(cudaGraphCreate(&graph_, 0), cudaSuccess); }
   void TearDown() override {
-    EXPECT_EQ(cudaGraphDestroy(graph_), cudaSuccess);
+    OK(cudaGraphDestroy(graph_));
     cudaDeviceReset();
   }
 
@@ -25,8 +25,7 @@ class GraphNodes : public testing::Test {
                          const std::vector<cudaGraphNode_t>& needs = {}) {
     cudaGraphNode_t node = nullptr;
     const cudaKernelNodeParams parameters = launch(kernel, y);
-    EXPECT_EQ(cudaGraphAddKernelNode(&node, graph_, needs.data(), needs.size(), &parameters),
-              cudaSuccess);
+    OK(cudaGraphAddKernelNode(&node, graph_, needs.data(), needs.size(), &parameters));
     return node;
   }
 
@@ -36,13 +35,13 @@ class GraphNodes : public testing::Test {
   }
 
   std::vector<int> result(cudaGraphExec_t executable) {
-    EXPECT_EQ(cudaGraphLaunch(executable, nullptr), cudaSuccess);
+    OK(cudaGraphLaunch(executable, nullptr));
     return from_device(x_, 2);
   }
 
   cudaGraphExec_t instantiate() {
     cudaGraphExec_t executable = nullptr;
-    EXPECT_EQ(cudaGraphInstantiate(&executable, graph_, nullptr, nullptr, 0), cudaSuccess);
+    OK(cudaGraphInstantiate(&executable, graph_, nullptr, nullptr, 0));
     return executable;
   }
 
@@ -58,7 +57,7 @@ class GraphNodes : public testing::Test {
 TEST_F(GraphNodes, RunBehindWhatTheyNeed) {
   const cudaGraphNode_t last = append(add, 1);
   const cudaGraphNode_t first = append(multiply, 10);
-  EXPECT_EQ(cudaGraphAddDependencies(graph_, &first, &last, 1), cudaSuccess);
+  OK(cudaGraphAddDependencies(graph_, &first, &last, 1));
   const cudaGraphExec_t executable = instantiate();
   std::vector<int> expected{1, 2};
   for (const ThreadOrder order :
@@ -67,13 +66,13 @@ TEST_F(GraphNodes, RunBehindWhatTheyNeed) {
     for (int& value : expected) value = 10 * value + 1;
     EXPECT_EQ(result(executable), expected);
   }
-  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  OK(cudaGraphExecDestroy(executable));
 }
 
 TEST_F(GraphNodes, MayNotNeedEachOther) {
   const cudaGraphNode_t one = append(add, 1);
   const cudaGraphNode_t other = append(add, 2, {one});
-  EXPECT_EQ(cudaGraphAddDependencies(graph_, &other, &one, 1), cudaSuccess);
+  OK(cudaGraphAddDependencies(graph_, &other, &one, 1));
   cudaGraphExec_t executable = nullptr;
   const Outcome outcome = outcome_of(
       [&] { EXPECT_EQ(cudaGraphInstantiate(&executable, graph_, 0), cudaErrorInvalidValue); });
@@ -86,65 +85,64 @@ TEST_F(GraphNodes, KeepTheirArgumentsAndTakeOthers) {
   const cudaGraphExec_t executable = instantiate();
   EXPECT_EQ(result(executable), (std::vector<int>{6, 7}));
   const cudaKernelNodeParams other = launch(multiply, 3);
-  EXPECT_EQ(cudaGraphExecKernelNodeSetParams(executable, node, &other), cudaSuccess);
+  OK(cudaGraphExecKernelNodeSetParams(executable, node, &other));
   EXPECT_EQ(result(executable), (std::vector<int>{18, 21}));
   const cudaHostNodeParams host{[](void*) {}, nullptr};
   EXPECT_EQ(cudaGraphExecHostNodeSetParams(executable, node, &host), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  OK(cudaGraphExecDestroy(executable));
 }
 
 TEST_F(GraphNodes, AreUpdatedFromAGraphOfTheSameShape) {
   append(add, 1, {append(multiply, 2)});
   const cudaGraphExec_t executable = instantiate();
   cudaGraph_t clone = nullptr;
-  EXPECT_EQ(cudaGraphClone(&clone, graph_), cudaSuccess);
+  OK(cudaGraphClone(&clone, graph_));
   cudaGraphNode_t nodes[2];
   std::size_t count = 2;
-  EXPECT_EQ(cudaGraphGetNodes(clone, nodes, &count), cudaSuccess);
+  OK(cudaGraphGetNodes(clone, nodes, &count));
   const cudaKernelNodeParams other = launch(add, 100);
-  EXPECT_EQ(cudaGraphKernelNodeSetParams(nodes[1], &other), cudaSuccess);
+  OK(cudaGraphKernelNodeSetParams(nodes[1], &other));
   cudaGraphExecUpdateResultInfo information{};
-  EXPECT_EQ(cudaGraphExecUpdate(executable, clone, &information), cudaSuccess);
+  OK(cudaGraphExecUpdate(executable, clone, &information));
   EXPECT_EQ(result(executable), (std::vector<int>{102, 104}));
-  EXPECT_EQ(cudaGraphDestroyNode(nodes[1]), cudaSuccess);
+  OK(cudaGraphDestroyNode(nodes[1]));
   cudaGraphExecUpdateResult why = cudaGraphExecUpdateSuccess;
   cudaGraphNode_t where = nullptr;
   EXPECT_EQ(cudaGraphExecUpdate(executable, clone, &where, &why), cudaErrorGraphExecUpdateFailure);
   EXPECT_EQ(why, cudaGraphExecUpdateErrorTopologyChanged);
-  EXPECT_EQ(cudaGraphDestroy(clone), cudaSuccess);
-  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  OK(cudaGraphDestroy(clone));
+  OK(cudaGraphExecDestroy(executable));
   cudaGetLastError();
 }
 
 TEST_F(GraphNodes, CopyFillAndCallTheHost) {
   int* pinned = nullptr;
-  EXPECT_EQ(cudaMallocHost(&pinned, 4 * sizeof(int)), cudaSuccess);
+  OK(cudaMallocHost(&pinned, 4 * sizeof(int)));
   pinned[0] = pinned[1] = 7;
   cudaGraphNode_t in = nullptr;
   cudaGraphNode_t fill = nullptr;
   cudaGraphNode_t out = nullptr;
   cudaGraphNode_t host = nullptr;
-  EXPECT_EQ(cudaGraphAddMemcpyNode1D(&in, graph_, nullptr, 0, x_, pinned, 2 * sizeof(int),
-                                     cudaMemcpyHostToDevice),
-            cudaSuccess);
+  OK(cudaGraphAddMemcpyNode1D(&in, graph_, nullptr, 0, x_, pinned, 2 * sizeof(int),
+                              cudaMemcpyHostToDevice));
   const cudaMemsetParams one_of_bytes{x_, 0, 1, 1, 4, 1};
-  EXPECT_EQ(cudaGraphAddMemsetNode(&fill, graph_, &in, 1, &one_of_bytes), cudaSuccess);
+  OK(cudaGraphAddMemsetNode(&fill, graph_, &in, 1, &one_of_bytes));
   const cudaGraphNode_t kernel = append(add, 1, {fill});
   cudaMemcpy3DParms copy{};
   copy.srcPtr = make_cudaPitchedPtr(x_, 8, 2, 1);
   copy.dstPtr = make_cudaPitchedPtr(pinned, 8, 2, 1);
   copy.extent = make_cudaExtent(8, 1, 1);
   copy.kind = cudaMemcpyDeviceToHost;
-  EXPECT_EQ(cudaGraphAddMemcpyNode(&out, graph_, &kernel, 1, &copy), cudaSuccess);
+  OK(cudaGraphAddMemcpyNode(&out, graph_, &kernel, 1, &copy));
   cudaHostNodeParams call{};
   call.fn = [](void* data) { static_cast<int*>(data)[2] += static_cast<int*>(data)[1]; };
   call.userData = pinned;
-  EXPECT_EQ(cudaGraphAddHostNode(&host, graph_, &out, 1, &call), cudaSuccess);
+  OK(cudaGraphAddHostNode(&host, graph_, &out, 1, &call));
   std::size_t roots = 0;
-  EXPECT_EQ(cudaGraphGetRootNodes(graph_, nullptr, &roots), cudaSuccess);
+  OK(cudaGraphGetRootNodes(graph_, nullptr, &roots));
   EXPECT_EQ(roots, 1U);
   cudaGraphNodeType type = cudaGraphNodeTypeKernel;
-  EXPECT_EQ(cudaGraphNodeGetType(fill, &type), cudaSuccess);
+  OK(cudaGraphNodeGetType(fill, &type));
   EXPECT_EQ(type, cudaGraphNodeTypeMemset);
 
   pinned[2] = 100;
@@ -154,30 +152,30 @@ TEST_F(GraphNodes, CopyFillAndCallTheHost) {
   cudaGraph_t clone = nullptr;
   cudaGraphNode_t in_clone = nullptr;
   cudaKernelNodeParams kept{};
-  EXPECT_EQ(cudaGraphClone(&clone, graph_), cudaSuccess);
-  EXPECT_EQ(cudaGraphNodeFindInClone(&in_clone, kernel, clone), cudaSuccess);
-  EXPECT_EQ(cudaGraphKernelNodeGetParams(in_clone, &kept), cudaSuccess);
+  OK(cudaGraphClone(&clone, graph_));
+  OK(cudaGraphNodeFindInClone(&in_clone, kernel, clone));
+  OK(cudaGraphKernelNodeGetParams(in_clone, &kept));
   EXPECT_EQ(kept.func, untyped(add));
   EXPECT_EQ(*static_cast<int*>(kept.kernelParams[1]), 1);
   EXPECT_EQ(cudaGraphAddKernelNode(&host, clone, &kernel, 1, &kept), cudaErrorInvalidValue)
       << "a node of another graph";
-  EXPECT_EQ(cudaGraphDestroy(clone), cudaSuccess);
+  OK(cudaGraphDestroy(clone));
   cudaGetLastError();
 }
 
 TEST_F(GraphNodes, CanBeGraphs) {
   append(add, 1);
   cudaGraph_t outer = nullptr;
-  EXPECT_EQ(cudaGraphCreate(&outer, 0), cudaSuccess);
+  OK(cudaGraphCreate(&outer, 0));
   cudaGraphNode_t one = nullptr;
   cudaGraphNode_t two = nullptr;
-  EXPECT_EQ(cudaGraphAddChildGraphNode(&one, outer, nullptr, 0, graph_), cudaSuccess);
-  EXPECT_EQ(cudaGraphAddChildGraphNode(&two, outer, &one, 1, graph_), cudaSuccess);
+  OK(cudaGraphAddChildGraphNode(&one, outer, nullptr, 0, graph_));
+  OK(cudaGraphAddChildGraphNode(&two, outer, &one, 1, graph_));
   cudaGraphExec_t executable = nullptr;
-  EXPECT_EQ(cudaGraphInstantiateWithFlags(&executable, outer, 0), cudaSuccess);
+  OK(cudaGraphInstantiateWithFlags(&executable, outer, 0));
   EXPECT_EQ(result(executable), (std::vector<int>{3, 4}));
-  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
-  EXPECT_EQ(cudaGraphDestroy(outer), cudaSuccess);
+  OK(cudaGraphExecDestroy(executable));
+  OK(cudaGraphDestroy(outer));
 }
 
 TEST_F(GraphNodes, AreCheckedWhenTheyAreAdded) {

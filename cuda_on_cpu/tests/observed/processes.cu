@@ -100,5 +100,5 @@ int main(int argc, char** argv) {
   cudaMemcpy(numbers, data, sizeof numbers, cudaMemcpyDeviceToHost);
   int status = 0;
   wait(&status);
-  return good && status == 0 ? 0 : 1;
+  return good && status == 0 && numbers[threads - 1] == turns ? 0 : 1;
 }

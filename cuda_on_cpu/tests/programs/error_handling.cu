@@ -1,12 +1,12 @@
 /* What wrong arguments are answered with; none of these spoils the device. */
 #include "expect.h"
 
-__global__ void increment(int *x) { *x += 1; }
-
-struct answer {
+typedef struct answer {
     const char *what;
     cudaError_t error, expected;
-};
+} answer_t;
+
+__global__ void increment(int *x, const struct answer *none) { *x += none == NULL; }
 
 int main(void)
 {
@@ -23,10 +23,13 @@ int main(void)
     OK(cudaMemset(x, 0, sizeof(int)));
     OK(cudaEventCreate(&start));
     OK(cudaEventCreateWithFlags(&stop, cudaEventDisableTiming));
-    const struct answer answers[] = {
+    const answer_t answers[] = {
         {"device count", cudaSetDevice(count), cudaErrorInvalidDevice},
         {"cudaMalloc(NULL)", cudaMalloc((void **)NULL, 4), cudaErrorInvalidValue},
         {"cudaMalloc(too much)", cudaMalloc((void **)&y, (size_t)-1), cudaErrorMemoryAllocation},
+        {"cudaMallocHost(too much)", cudaMallocHost((void **)&y, (size_t)-4), cudaErrorMemoryAllocation},
+        {"too wide rows", cudaMallocPitch((void **)&y, &limit, (size_t)-4, 1), cudaErrorMemoryAllocation},
+        {"too many rows", cudaMallocPitch((void **)&y, &limit, 512, (size_t)1 << 55), cudaErrorMemoryAllocation},
         {"cudaFree(NULL)", cudaFree(none), cudaSuccess},
         {"unknown direction", cudaMemcpy(x, x, 4, (enum cudaMemcpyKind)17), cudaErrorInvalidMemcpyDirection},
         {"no bytes", cudaMemcpy(x, x, 0, cudaMemcpyDeviceToDevice), cudaSuccess},
@@ -42,9 +45,9 @@ int main(void)
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
         if (answers[i].error != answers[i].expected)
             printf("%s: %s\n", answers[i].what, cudaGetErrorName(answers[i].error));
-    EXPECT(cudaGetLastError() == cudaErrorHostMemoryNotRegistered);
+    EXPECT(y == NULL && cudaGetLastError() == cudaErrorHostMemoryNotRegistered);
 
-    increment<<<1, 1>>>(x);
+    increment<<<1, 1>>>(x, NULL);
     OK(cudaPeekAtLastError());
     OK(cudaMemcpy(&value, x, sizeof(int), cudaMemcpyDeviceToHost));
     EXPECT(value == 1);

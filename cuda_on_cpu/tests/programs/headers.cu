@@ -3,6 +3,7 @@
 #define N 8
 #define FACTOR 2
 #include "crt/device_functions.h"
+#include "cuda.h"
 #include "cuda_profiler_api.h"
 #include "cuda_runtime.h"
 #include "device_launch_parameters.h"
