@@ -50,9 +50,9 @@ int main(void) {
     OK(cudaEventRecord(done[s], stream[s]));
   }
   while (cudaEventQuery(done[0]) == cudaErrorNotReady) { /* poll */ }
+  while (cudaStreamQuery(stream[1]) == cudaErrorNotReady) { /* poll */ }
   OK(cudaStreamSynchronize(stream[0]));
-  OK(cudaStreamSynchronize(stream[1]));
-  EXPECT(cudaStreamQuery(stream[0]) == cudaSuccess);
+  EXPECT(cudaStreamQuery(stream[0]) == cudaSuccess && cudaStreamQuery(stream[1]) == cudaSuccess);
   int wrong = 0;
   for (int i = 0; i < N * CHUNKS; i++) wrong += host_b[i] != 2 * (i % 1000) + i / N * N;
   EXPECT(wrong == 0 && progress.chunks[0] == 4 && progress.chunks[1] == 4);
