@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tests/fuzz/run.sh [SECONDS [TARGET...]]: builds the fuzzing targets with clang and runs each for so
-# long [60]. Exits with 1 if one of them finds an input that crashes a reader, which it leaves in
-# build/fuzz/findings/; `build/fuzz/bin/fuzz_csv FILE` shows it again.
+# long [60], starting from seeds/: small valid files, and some nearly valid ones. Exits with 1 if one of
+# them finds an input that crashes a reader, which it leaves in build/fuzz/findings/;
+# `build/fuzz/bin/fuzz_csv FILE` shows it again.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." || exit
 
@@ -28,7 +29,6 @@ if ! { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE
 fi
 build=$(realpath "$build")
 mkdir -p "$build/findings"
-"$build/bin/make_seeds" "$build/seeds" || exit 1
 
 # The HDF5 library loses some memory where a file is damaged; that is not ours to find.
 echo "leak:libhdf5" >"$build/suppressions"
@@ -46,7 +46,7 @@ fuzz() {
   while left=$((end - SECONDS)) && [[ $left -gt 0 ]]; do
     if ! "$build/bin/fuzz_$target" -max_total_time=$((left < 20 ? left : 20)) -max_len=16384 -timeout=10 \
       -rss_limit_mb=4096 -malloc_limit_mb=1000000000 -detect_leaks=0 -print_final_stats=1 \
-      -artifact_prefix="$build/findings/$target-" "$build/corpus/$target" "$build/seeds/$target" \
+      -artifact_prefix="$build/findings/$target-" "$build/corpus/$target" "tests/fuzz/seeds/$target" \
       >"$build/$target.log" 2>&1; then
       echo "fuzz $target: a finding, see $build/findings/ and the end of $build/$target.log:"
       tail -n 60 "$build/$target.log"
