@@ -16,6 +16,7 @@ import threading
 import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "datasets" / "download.sh"
+WHOLESALE = "wholesale/wholesale-customers.csv"
 TABLE = b"Channel,Region,Fresh\n1,2,3\n2,1,4\n" * 100
 NAMES = [
     "train-images-idx3-ubyte",
@@ -52,6 +53,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server:
+    """Serves these files while it is open."""
+
     def __init__(self, files, continues=True):
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.files = files
@@ -118,8 +121,7 @@ class Download(unittest.TestCase):
 
     def test_complete_download(self):
         files = mnist() | mnist("fashion-mnist")
-        files |= {"/wholesale/wholesale-customers.csv": TABLE,
-                  "/cifar10/cifar-10-binary.tar.gz": archive()}
+        files |= {f"/{WHOLESALE}": TABLE, "/cifar10/cifar-10-binary.tar.gz": archive()}
         self.know({k[1:-3]: gzip.decompress(v) for k, v in mnist().items()}
                   | {k[1:]: v for k, v in mnist("fashion-mnist").items()})
         with Server(files) as server:
@@ -135,38 +137,44 @@ class Download(unittest.TestCase):
             self.run_script("--base-url", server.url, "mnist", "wholesale")
             self.assertEqual(len(server.requests), before)
 
+    def fetch(self, served, *mirrors, code=0, continues=True):
+        """Asks a server that has this table for it, after those mirrors. Returns what the script says, and what the
+        server was asked for."""
+        with Server({f"/{WHOLESALE}": served}, continues) as server:
+            urls = [word for url in (*mirrors, server.url) for word in ("--base-url", url)]
+            return self.run_script(*urls, "wholesale", code=code), server.requests
+
+    def put(self, name, content):
+        """What is there before."""
+        (self.dir / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.dir / name).write_bytes(content)
+
+    def expect_table(self):
+        self.assertEqual((self.dir / WHOLESALE).read_bytes(), TABLE)
+        self.assertEqual(list(self.dir.rglob("*.part")), [])
+
     def test_partial_file_is_continued(self):
-        self.know({"wholesale/wholesale-customers.csv": TABLE})
-        (self.dir / "wholesale").mkdir(parents=True)
-        part = self.dir / "wholesale/wholesale-customers.csv.part"
-        part.write_bytes(TABLE[:1000])
-        with Server({"/wholesale/wholesale-customers.csv": TABLE}) as server:
-            self.run_script("--base-url", server.url, "wholesale")
-            self.assertEqual(server.requests[0][1], "bytes=1000-")
-            self.assertEqual(len(server.requests), 1)
-        self.assertEqual((self.dir / "wholesale/wholesale-customers.csv").read_bytes(), TABLE)
-        self.assertFalse(part.exists())
+        self.know({WHOLESALE: TABLE})
+        self.put(f"{WHOLESALE}.part", TABLE[:1000])
+        _, requests = self.fetch(TABLE)
+        self.assertEqual([span for _, span in requests], ["bytes=1000-"])
+        self.expect_table()
 
     def test_partial_file_that_does_not_fit_is_fetched_again(self):
-        self.know({"wholesale/wholesale-customers.csv": TABLE})
+        self.know({WHOLESALE: TABLE})
         for left_over in (b"x" * 1000, b"x" * len(TABLE), TABLE + b"more"):
             for continues in (True, False):
                 with self.subTest(size=len(left_over), continues=continues):
-                    (self.dir / "wholesale").mkdir(parents=True, exist_ok=True)
-                    target = self.dir / "wholesale/wholesale-customers.csv"
-                    target.unlink(missing_ok=True)
-                    target.with_name(target.name + ".part").write_bytes(left_over)
-                    files = {"/wholesale/wholesale-customers.csv": TABLE}
-                    with Server(files, continues) as server:
-                        self.run_script("--base-url", server.url, "wholesale")
-                    self.assertEqual(target.read_bytes(), TABLE)
+                    (self.dir / WHOLESALE).unlink(missing_ok=True)
+                    self.put(f"{WHOLESALE}.part", left_over)
+                    self.fetch(TABLE, continues=continues)
+                    self.expect_table()
 
     def test_wrong_checksum_is_refused_and_removed(self):
-        self.know({"wholesale/wholesale-customers.csv": TABLE})
-        with Server({"/wholesale/wholesale-customers.csv": TABLE[:-1]}) as server:
-            result = self.run_script("--base-url", server.url, "wholesale", code=1)
-        self.assertIn("wholesale/wholesale-customers.csv could not be fetched", result.stderr)
-        self.assertIn("the SHA-256 of wholesale/wholesale-customers.csv is", result.stderr)
+        self.know({WHOLESALE: TABLE})
+        result, _ = self.fetch(TABLE[:-1], code=1)
+        self.assertIn(f"{WHOLESALE} could not be fetched", result.stderr)
+        self.assertIn(f"the SHA-256 of {WHOLESALE} is", result.stderr)
         self.assertIn(hashlib.sha256(TABLE).hexdigest() + " was expected", result.stderr)
         self.assertEqual(list((self.dir / "wholesale").iterdir()), [])
 
@@ -186,26 +194,19 @@ class Download(unittest.TestCase):
             self.assertFalse((self.dir / last[1:]).exists())
 
     def test_file_that_has_become_wrong_is_fetched_again(self):
-        self.know({"wholesale/wholesale-customers.csv": TABLE})
-        (self.dir / "wholesale").mkdir(parents=True)
-        target = self.dir / "wholesale/wholesale-customers.csv"
-        target.write_bytes(TABLE[:-5])
-        with Server({"/wholesale/wholesale-customers.csv": TABLE}) as server:
-            result = self.run_script("--base-url", server.url, "wholesale")
-        self.assertIn("it is fetched again", result.stdout)
-        self.assertEqual(target.read_bytes(), TABLE)
+        self.know({WHOLESALE: TABLE})
+        self.put(WHOLESALE, TABLE[:-5])
+        self.assertIn("it is fetched again", self.fetch(TABLE)[0].stdout)
+        self.expect_table()
 
     def test_second_mirror_is_used(self):
-        self.know({"wholesale/wholesale-customers.csv": TABLE})
-        good = {"/wholesale/wholesale-customers.csv": TABLE}
-        bad = {"/wholesale/wholesale-customers.csv": b"x" * 5000}
-        with Server(good) as second, Server({}) as empty, Server(bad) as wrong:
+        self.know({WHOLESALE: TABLE})
+        with Server({}) as empty, Server({f"/{WHOLESALE}": b"x" * 5000}) as wrong:
             for first in (unused_url(), empty.url, wrong.url):
                 with self.subTest(first=first):
-                    target = self.dir / "wholesale/wholesale-customers.csv"
-                    target.unlink(missing_ok=True)
-                    self.run_script("--base-url", first, "--base-url", second.url, "wholesale")
-                    self.assertEqual(target.read_bytes(), TABLE)
+                    (self.dir / WHOLESALE).unlink(missing_ok=True)
+                    self.fetch(TABLE, first)
+                    self.expect_table()
 
     def test_offline_is_said_in_a_sentence(self):
         result = self.run_script("--base-url", unused_url(), "mnist", code=1)
@@ -217,22 +218,16 @@ class Download(unittest.TestCase):
         self.assertEqual(lines[1:], ["download.sh: not complete: mnist"])
 
     def test_first_download_is_remembered(self):
-        path = "/wholesale/wholesale-customers.csv"
-        target = self.dir / path[1:]
-        with Server({path: TABLE}) as server:
-            result = self.run_script("--base-url", server.url, "wholesale")
-            self.assertIn("no checksum is known", result.stdout)
-            self.assertEqual((self.dir / "first-download.txt").read_text(),
-                             f"{hashlib.sha256(TABLE).hexdigest()}  {path[1:]}\n")
-        target.unlink()
-        with Server({path: TABLE + b"1,1,1\n"}) as server:
-            self.run_script("--base-url", server.url, "wholesale", code=1)
-        self.assertFalse(target.exists())
+        self.assertIn("no checksum is known", self.fetch(TABLE)[0].stdout)
+        self.assertEqual((self.dir / "first-download.txt").read_text(),
+                         f"{hashlib.sha256(TABLE).hexdigest()}  {WHOLESALE}\n")
+        (self.dir / WHOLESALE).unlink()
+        self.fetch(TABLE + b"1,1,1\n", code=1)
+        self.assertFalse((self.dir / WHOLESALE).exists())
 
     def test_error_page_is_no_table(self):
-        with Server({"/wholesale/wholesale-customers.csv": b"<html>please log in</html>"}) as server:
-            result = self.run_script("--base-url", server.url, "wholesale", code=1)
-        self.assertIn("does not begin with the names of the columns", result.stderr)
+        self.assertIn("does not begin with the names of the columns",
+                      self.fetch(b"<html>please log in</html>", code=1)[0].stderr)
         self.assertFalse((self.dir / "first-download.txt").exists())
 
     def test_wrong_usage(self):
