@@ -113,13 +113,21 @@ def make_scheduler(optimizer, decay, warmup, steps):
     return rates.SequentialLR(optimizer, [rising, after()], [warmup])
 
 
-def write_optimizer(attributes, name, decay="constant", warmup=0):
-    attributes["optimizer"] = name
-    attributes["momentum"] = repr(MOMENTUM)
-    attributes["beta1"], attributes["beta2"] = map(repr, BETAS)
-    attributes["epsilon"] = repr(EPSILON)
-    attributes["schedule"] = decay
-    attributes["warmup"] = str(warmup)
+def optimizer_settings(rule, decay="constant", warmup=0):
+    return {"optimizer": rule, "momentum": MOMENTUM, "beta1": BETAS[0], "beta2": BETAS[1], "epsilon": EPSILON,
+            "schedule": decay, "warmup": warmup}
+
+
+def write(name, parameters, losses, seed, epoch, step, **settings):
+    """The file NAME.h5. In settings' names, underscores become hyphens; all but the three numbers become texts."""
+    with h5py.File(f"{name}.h5", "w") as file:
+        file.attrs.update(seed=seed, epoch=epoch, step=step, precision="double")
+        for key, value in {**settings, "made-by": f"PyTorch {torch.__version__}"}.items():
+            file.attrs[key.replace("_", "-")] = str(value)
+        for key, value in parameters.items():
+            file[f"parameters/{key}"] = value.numpy()
+        file["parameters/expected/losses"] = losses
+    print(f"{name}: losses {', '.join(f'{value:.6f}' for value in losses)}")
 
 
 def parameters_of(layers):
@@ -155,30 +163,12 @@ def make_case(number, name, model, sample, classes, hidden, activation, loss, ra
         penalty = l2 / 2 * sum((w.detach() ** 2).sum().item() for w in weights)
         losses.append(total / SAMPLES + penalty)
 
-    with h5py.File(f"{name}.h5", "w") as file:
-        file.attrs["model"] = model
-        file.attrs["precision"] = "double"
-        file.attrs["seed"] = number
-        file.attrs["epoch"] = EPOCHS
-        file.attrs["step"] = EPOCHS * -(-SAMPLES // BATCH_SIZE)
-        file.attrs["hidden"] = ",".join(map(str, hidden))
-        file.attrs["classes"] = str(classes)
-        file.attrs["activation"] = activation
-        file.attrs["loss"] = loss
-        write_optimizer(file.attrs, rule, decay, warmup)
-        file.attrs["learning-rate"] = repr(rate)
-        file.attrs["l2"] = repr(l2)
-        file.attrs["batch-size"] = str(BATCH_SIZE)
-        file.attrs["made-by"] = f"PyTorch {torch.__version__}"
-        group = file.create_group("parameters")
-        group["data/x"] = x.numpy()
-        group["data/labels"] = labels.to(torch.float64).numpy()
-        for key, value in initial.items():
-            group[f"initial/{key}"] = value.numpy()
-        for key, value in parameters_of(layers).items():
-            group[f"expected/{key}"] = value.numpy()
-        group["expected/losses"] = losses
-    print(f"{name}: losses {', '.join(f'{value:.6f}' for value in losses)}")
+    stored = {"data/x": x, "data/labels": labels.double()}
+    stored.update({f"initial/{key}": value for key, value in initial.items()})
+    stored.update({f"expected/{key}": value for key, value in parameters_of(layers).items()})
+    write(name, stored, losses, number, EPOCHS, EPOCHS * -(-SAMPLES // BATCH_SIZE), model=model,
+          hidden=",".join(map(str, hidden)), classes=classes, activation=activation, loss=loss, learning_rate=rate,
+          l2=l2, batch_size=BATCH_SIZE, **optimizer_settings(rule, decay, warmup))
 
 
 CNN_SAMPLE = (20, 24, 2)  # height, width, channels; 2x3 pixels are left for the first linear layer
@@ -267,25 +257,11 @@ def make_cnn(name, biases):
         losses.append(loss.item())
     for number, (key, tensor, view) in enumerate(parameters(), start=1):
         stored[f"expected/{key}"] = summary(number, view(tensor.detach()))
-    stored["expected/losses"] = torch.tensor(losses, dtype=torch.float64)
     stored["data/labels"] = labels.double()
-
-    with h5py.File(f"{name}.h5", "w") as file:
-        file.attrs["model"] = "cnn"
-        file.attrs["precision"] = "double"
-        file.attrs["seed"] = 0
-        file.attrs["epoch"] = 1
-        file.attrs["step"] = CNN_STEPS
-        file.attrs["biases"] = "on" if biases else "off"
-        file.attrs["height"], file.attrs["width"], file.attrs["channels"] = map(str, CNN_SAMPLE)
-        file.attrs["classes"] = str(CNN_CLASSES)
-        file.attrs["learning-rate"] = repr(CNN_RATE)
-        file.attrs["l2"] = repr(CNN_L2)
-        file.attrs["batch-size"] = str(CNN_BATCH_SIZE)
-        file.attrs["made-by"] = f"PyTorch {torch.__version__}"
-        for key, value in stored.items():
-            file[f"parameters/{key}"] = value.numpy()
-    print(f"{name}: losses {', '.join(f'{value:.6f}' for value in losses)}")
+    height, width, channels = CNN_SAMPLE
+    write(name, stored, losses, 0, 1, CNN_STEPS, model="cnn", biases="on" if biases else "off", height=height,
+          width=width, channels=channels, classes=CNN_CLASSES, learning_rate=CNN_RATE, l2=CNN_L2,
+          batch_size=CNN_BATCH_SIZE)
 
 
 def make_workers(name, workers=3, every=2, sample=(5,), classes=3, hidden=6, rate=0.6, l2=0.01,
@@ -333,28 +309,9 @@ def make_workers(name, workers=3, every=2, sample=(5,), classes=3, hidden=6, rat
     for i, (_, layers) in enumerate(built, start=1):
         stored.update({f"end/{i}/{k}": v for k, v in parameters_of(layers).items()})
     stored.update({f"expected/{k}": v for k, v in parameters_of(mean_layers).items()})
-    stored["expected/losses"] = torch.tensor(losses, dtype=torch.float64)
-
-    with h5py.File(f"{name}.h5", "w") as file:
-        file.attrs["model"] = "mlp"
-        file.attrs["precision"] = "double"
-        file.attrs["seed"] = 77
-        file.attrs["epoch"] = EPOCHS
-        file.attrs["step"] = steps
-        file.attrs["hidden"] = str(hidden)
-        file.attrs["classes"] = str(classes)
-        file.attrs["activation"] = "sigmoid"
-        file.attrs["loss"] = "cross-entropy"
-        write_optimizer(file.attrs, rule)
-        file.attrs["learning-rate"] = repr(rate)
-        file.attrs["l2"] = repr(l2)
-        file.attrs["batch-size"] = str(BATCH_SIZE)
-        file.attrs["workers"] = str(workers)
-        file.attrs["average-every"] = str(every)
-        file.attrs["made-by"] = f"PyTorch {torch.__version__}"
-        for key, value in stored.items():
-            file[f"parameters/{key}"] = value.numpy()
-    print(f"{name}: losses {', '.join(f'{value:.6f}' for value in losses)}")
+    write(name, stored, losses, 77, EPOCHS, steps, model="mlp", hidden=hidden, classes=classes, activation="sigmoid",
+          loss="cross-entropy", learning_rate=rate, l2=l2, batch_size=BATCH_SIZE, workers=workers, average_every=every,
+          **optimizer_settings(rule))
 
 
 for case_number, (case_name, case) in enumerate(CASES.items(), start=1):
