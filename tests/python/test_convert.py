@@ -98,23 +98,16 @@ class Program(Case):
         self.assertFalse((self.folder / "b.h5").exists())
 
     def test_checkpoints_that_do_not_say_enough(self):
-        contents = Checkpoint(*made_up("mlp"))
-        del contents.attributes["sample-shape"]
-        checkpoint.write(self.folder / "a.h5", contents)
-        self.expect_failure(1, "the checkpoint a.h5 has no 'sample-shape', so its network is "
-                            "unknown; train --load FILE --save FILE adds it",
-                            "convert", "a.h5", "a.safetensors")
-        with h5py.File(self.folder / "a.h5", "w") as file:
-            file["parameters/fc1/weight"] = np.zeros((2, 3))
-        self.expect_failure(1, "the checkpoint a.h5 has no 'model', so its network is unknown; "
-                            "train --load FILE --save FILE adds it",
-                            "convert", "a.h5", "a.safetensors")
-        contents = Checkpoint(*made_up("mlp"))
-        contents.attributes["hidden"] = "6,five"
-        checkpoint.write(self.folder / "a.h5", contents)
-        self.expect_failure(1, "the 'sample-shape', 'class-count' or 'hidden' of the checkpoint "
-                            "a.h5 is not made of whole numbers from 1",
-                            "convert", "a.h5", "a.safetensors")
+        for name, other, sentence in (
+                ("sample-shape", None, "the checkpoint a.h5 has no 'sample-shape', so its network is unknown; train "
+                 "--load FILE --save FILE adds it"),
+                ("hidden", "6,five", "the 'sample-shape', 'class-count' or 'hidden' of the checkpoint a.h5 is not made "
+                 "of whole numbers from 1")):
+            attributes, parameters = made_up("mlp")
+            del attributes[name]
+            checkpoint.write(self.folder / "a.h5",
+                             Checkpoint(attributes | ({name: other} if other else {}), parameters))
+            self.expect_failure(1, sentence, "convert", "a.h5", "a.safetensors")
 
     def test_workers_stay_behind(self):
         contents = Checkpoint(*made_up("mlp"))
@@ -124,21 +117,15 @@ class Program(Case):
                       self.run_well("convert", "a.h5", "a.safetensors"))
 
     def test_wrong_usage(self):
-        names = ("'{}' and '{}' are not a checkpoint (.h5) and a file for PyTorch (.safetensors or "
-                 ".pt)")
-        for words in (("a.h5", "b.h5"), ("a.pt", "b.safetensors"), ("a", "b")):
-            self.expect_failure(2, names.format(*words), "convert", *words)
-        self.expect_failure(2, "FROM and TO are missing; convert --help explains what is needed",
-                            "convert")
-        self.expect_failure(2, "option '--x' is unknown; convert --help lists what there is",
-                            "convert", "a.h5", "a.pt", "--x")
-        self.expect_failure(2, "option '--lik=b.h5' is unknown; did you mean --like?",
-                            "convert", "a.pt", "a.h5", "--lik=b.h5")
-        self.expect_failure(2, "argument 'c.h5' is unknown; convert --help lists what there is",
-                            "convert", "a.pt", "a.h5", "c.h5")
-        self.expect_failure(2, "--like is for the way back to a checkpoint",
-                            "convert", "a.h5", "a.pt", "--like", "b.h5")
-        self.expect_failure(2, "--like needs a value", "convert", "a.pt", "a.h5", "--like")
+        names = "'{}' and '{}' are not a checkpoint (.h5) and a file for PyTorch (.safetensors or .pt)"
+        for words, sentence in (
+                ("a.h5 b.h5", names.format("a.h5", "b.h5")),
+                ("a.pt b.safetensors", names.format("a.pt", "b.safetensors")),
+                ("a b", names.format("a", "b")),
+                ("", "FROM and TO are missing; convert --help explains what is needed"),
+                ("a.pt a.h5 --lik=b.h5", "option '--lik=b.h5' is unknown; did you mean --like?"),
+                ("a.h5 a.pt --like b.h5", "--like is for the way back to a checkpoint")):
+            self.expect_failure(2, sentence, "convert", *words.split())
         self.assertIn("usage: convert", self.run_well("convert", "--help"))
 
     def test_what_is_read_is_kept(self):
@@ -156,15 +143,12 @@ class Program(Case):
     def test_files_that_cannot_be_written(self):
         checkpoint.write(self.folder / "a.h5", Checkpoint(*made_up("mlp")))
         (self.folder / "folder.safetensors").mkdir()
-        self.expect_failure(1, "the file folder.safetensors cannot be written: it is a folder",
-                            "convert", "a.h5", "folder.safetensors")
-        self.expect_failure(1, f"the file no/a.safetensors cannot be written: there is no folder "
-                            f"{self.folder.resolve()}/no", "convert", "a.h5", "no/a.safetensors")
         (self.folder / "loop.safetensors").symlink_to("loop.safetensors")
-        self.expect_failure(1, "the file loop.safetensors cannot be written: Too many levels of symbolic links",
-                            "convert", "a.h5", "loop.safetensors")
-        name = 300 * "x" + ".safetensors"
-        self.expect_failure(1, f"the file {name} cannot be written: File name too long", "convert", "a.h5", name)
+        for name, why in (("folder.safetensors", "it is a folder"),
+                          ("no/a.safetensors", f"there is no folder {self.folder.resolve()}/no"),
+                          ("loop.safetensors", "Too many levels of symbolic links"),
+                          (300 * "x" + ".safetensors", "File name too long")):
+            self.expect_failure(1, f"the file {name} cannot be written: {why}", "convert", "a.h5", name)
         self.assertEqual(len(list(self.folder.iterdir())), 3)
 
     def test_folder_that_is_read_only(self):

@@ -211,7 +211,6 @@ class Matrices(Case):
                 ("--export net a.h5 b.h5", "argument 'b.h5' is unknown; matrix_files --help lists what there is"),
                 ("--export net", "CHECKPOINT is missing; matrix_files --help explains what is needed"),
                 ("a.h5 --export", "--export needs a value"),
-                ("--export net no.h5", "the checkpoint no.h5 cannot be read: there is no such file"),
                 ("--export text.h5 a.h5", "the folder text.h5 cannot be made: File exists"),
                 ("--import no a.h5", "the folder no cannot be read: there is no such folder"),
                 ("--import text.h5 a.h5", "the folder text.h5 cannot be read: it is not a folder"),
