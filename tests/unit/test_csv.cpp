@@ -1,4 +1,3 @@
-#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -30,16 +29,12 @@ Table read_text(const std::string& text, const std::string& label = "label",
   return read_csv(folder / "table.csv", label, known);
 }
 
-std::string table_complaint(const fs::path& path, const std::string& label = "label",
-                            const TableEncoding* known = nullptr) {
-  return sentence_about(path, [&] { read_csv(path, label, known); });
-}
-
 std::string complaint(const std::string& text, const std::string& label = "label",
                       const TableEncoding* known = nullptr) {
   const TemporaryFolder folder;
-  write_text(folder / "table.csv", text);
-  return table_complaint(folder / "table.csv", label, known);
+  const fs::path path = folder / "table.csv";
+  write_text(path, text);
+  return sentence_about(path, [&] { read_csv(path, label, known); });
 }
 
 TEST(Csv, ReadsNumbersAndClasses) {
@@ -214,12 +209,6 @@ TEST(Csv, ALabelThatIsNoColumnIsWrongUsage) {
   EXPECT_TRUE(said.ends_with("c19, c20, ... (30 in all)")) << said;
 }
 
-TEST(Csv, MissingFilesAndFoldersAreNamed) {
-  const TemporaryFolder folder;
-  EXPECT_EQ(table_complaint(folder / "none.csv"), "cannot read FILE: there is no such file");
-  EXPECT_EQ(table_complaint(folder.path()), "cannot read FILE: it is a folder, not a file");
-}
-
 // --- a table seen through the eyes of one that a network was trained on
 
 TableEncoding encoding_of_training() {
@@ -257,19 +246,6 @@ TEST(Csv, ColumnsAndClassesMustBeKnown) {
 }
 
 // --- standardization
-
-TEST(Standardization, HasMeanZeroAndDeviationOne) {
-  const Dataset set({2}, 2, Values{1, 5, 2, 5, 6, 5}, {0, 1, 0});
-  const Standardization found = standardization_of(set);
-  EXPECT_EQ(found.mean, (Values{3, 5}));
-  EXPECT_NEAR(found.deviation[0], std::sqrt(14.0 / 3), 1e-15);  // divided by 3, not by 2
-  EXPECT_EQ(found.deviation[1], 0);
-  const Dataset result = standardize(set, found);
-  const double unit = std::sqrt(14.0 / 3);
-  const Values expected = {-2 / unit, 0, -1 / unit, 0, 3 / unit, 0};
-  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR((*result.values())[i], expected[i], 1e-15);
-  EXPECT_EQ(result.labels(), set.labels());
-}
 
 TEST(Standardization, SurvivesLargeMeansAndConstantsThatAreNoBinaryFraction) {
   Values values;

@@ -103,18 +103,5 @@ TEST(Step, ClassIsOneFromOneHalfOn) {
   EXPECT_NEAR(static_cast<double>(ones), 1000, 112);  // five standard errors
 }
 
-TEST(Step, DependsOnSeedAndPurposeAndSmallerSetsBeginLargerOnes) {
-  const auto inputs = [](Index count, std::uint64_t seed, Purpose purpose) {
-    std::vector<double> x(5);
-    make_step(count, seed, purpose)
-        .gather<double>(std::array<std::uint32_t, 5>{0, 1, 2, 3, 4}, x.data());
-    return x;
-  };
-  const std::vector<double> reference = inputs(5, 1, Purpose::training_data);
-  EXPECT_EQ(inputs(50, 1, Purpose::training_data), reference);
-  EXPECT_NE(inputs(5, 2, Purpose::training_data), reference);
-  EXPECT_NE(inputs(5, 1, Purpose::test_data), reference);
-}
-
 }  // namespace
 }  // namespace stagewise

@@ -48,15 +48,21 @@ TEST(Gaussian, MeansAndDeviationsAreThoseAskedFor) {
   }
 }
 
-TEST(Gaussian, ASampleDependsOnSeedPurposeAndNumberOnly) {
-  const GaussianOptions options;
-  const auto values = [&](Index count, std::uint64_t seed, Purpose purpose) {
-    return *make_gaussian(options, count, seed, purpose).slice(0, 5).values();
+TEST(Gaussian, ASampleDependsOnSeedPurposeAndNumberOnlyAsThatOfAStepDoes) {
+  const auto gaussian = [](Index count, std::uint64_t seed, Purpose purpose) {
+    return *make_gaussian({}, count, seed, purpose).slice(0, 5).values();
   };
-  const std::vector<double> first = values(5, 1, Purpose::training_data);
-  EXPECT_EQ(first, values(50, 1, Purpose::training_data));
-  EXPECT_NE(first, values(5, 2, Purpose::training_data));
-  EXPECT_NE(first, values(5, 1, Purpose::test_data));
+  const auto step = [](Index count, std::uint64_t seed, Purpose purpose) {
+    return *make_step(count, seed, purpose).slice(0, 5).values();
+  };
+  const auto expect = [](const auto& values) {
+    const std::vector<double> first = values(5, 1, Purpose::training_data);
+    EXPECT_EQ(first, values(50, 1, Purpose::training_data));
+    EXPECT_NE(first, values(5, 2, Purpose::training_data));
+    EXPECT_NE(first, values(5, 1, Purpose::test_data));
+  };
+  expect(gaussian);
+  expect(step);
 }
 
 TEST(Gaussian, DeviationZeroPutsEverySampleOnItsMean) {

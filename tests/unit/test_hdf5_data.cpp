@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -13,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "io/data_sets/hdf5_data.hpp"
-#include "io/hdf5.hpp"
 #include "io/report.hpp"
+#include "unit/hdf5_file.hpp"
 #include "unit/sentence_about.hpp"
 #include "unit/temporary_folder.hpp"
 
@@ -23,33 +22,17 @@ namespace {
 
 namespace fs = std::filesystem;
 using hdf5::Handle;
-using Dimensions = std::vector<hsize_t>;
 using Values = std::vector<double>;
 using Labels = std::vector<std::int32_t>;
 
-Handle space_of(const Dimensions& dimensions) {
-  return {H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr),
-          H5Sclose};
-}
-
-void add(const Handle& file, const char* name, hid_t type, const Dimensions& dimensions,
-         const Values& values, hid_t creation = H5P_DEFAULT) {
-  const Handle space = space_of(dimensions);
-  const Handle set(
-      H5Dcreate2(file.id(), name, type, space.id(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
-  ASSERT_TRUE(set);
-  if (values.empty()) return;
-  ASSERT_GE(H5Dwrite(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
-}
-
 class Hdf5Data : public testing::Test {
  protected:
-  using Fill = std::function<void(const Handle& file)>;
+  using Fill = std::function<void(hid_t file)>;
 
   void make(const Fill& fill) const {
     const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     ASSERT_TRUE(file);
-    fill(file);
+    fill(file.id());
   }
 
   /// What is said about a file that has been filled like this, with FILE for its path.
@@ -68,18 +51,23 @@ class Hdf5Data : public testing::Test {
 
 const Values six = {0, 0.25, 0.5, 0.75, 1, -3};
 
-void good_x(const Handle& file) {
-  add(file, "x", H5T_IEEE_F32LE, {2, 3}, six);
+void good_x(hid_t file) {
+  add_data(file, "x", H5T_IEEE_F32LE, {2, 3}, six);
 }
 
-void good_y(const Handle& file) {
-  add(file, "y", H5T_STD_I64LE, {2}, {1, 0});
+void good_y(hid_t file) {
+  add_data(file, "y", H5T_STD_I64LE, {2}, {1, 0});
+}
+
+void good_file(hid_t file) {
+  good_x(file);
+  good_y(file);
 }
 
 TEST_F(Hdf5Data, ReadsImagesAndOneHotClasses) {
-  make([](const Handle& file) {
-    add(file, "x", H5T_IEEE_F32LE, {2, 1, 3, 1}, six);
-    add(file, "y", H5T_IEEE_F64LE, {2, 4}, {0, 0, 1, 0, 1, 0, 0, 0});
+  make([](hid_t file) {
+    add_data(file, "x", H5T_IEEE_F32LE, {2, 1, 3, 1}, six);
+    add_data(file, "y", H5T_IEEE_F64LE, {2, 4}, {0, 0, 1, 0, 1, 0, 0, 0});
   });
   const Dataset set = read_hdf5(path_);
   EXPECT_EQ(set.sample_shape(), (Shape{1, 3, 1}));
@@ -94,9 +82,9 @@ TEST_F(Hdf5Data, ReadsFeaturesAndClassNumbersOfEveryUsualType) {
        {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_STD_U8LE, H5T_STD_I8LE,
         H5T_STD_U16BE, H5T_STD_I32LE, H5T_STD_U64LE, H5T_STD_I64BE}) {
     for (const Dimensions& y : {Dimensions{2}, Dimensions{2, 1}}) {
-      make([&](const Handle& file) {
-        add(file, "x", type, {2, 3}, whole);
-        add(file, "y", type, y, {0, 5});
+      make([&](hid_t file) {
+        add_data(file, "x", type, {2, 3}, whole);
+        add_data(file, "y", type, y, {0, 5});
       });
       const Dataset set = read_hdf5(path_);
       EXPECT_EQ(set.sample_shape(), Shape{3});
@@ -110,30 +98,15 @@ TEST_F(Hdf5Data, ReadsFeaturesAndClassNumbersOfEveryUsualType) {
 TEST_F(Hdf5Data, ReadsCompactSets) {
   const Handle compact(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_layout(compact.id(), H5D_COMPACT);
-  make([&](const Handle& file) {
-    add(file, "x", H5T_IEEE_F64LE, {2, 3}, six, compact.id());
-    add(file, "y", H5T_STD_I64LE, {2}, {1, 0}, compact.id());
+  make([&](hid_t file) {
+    add_data(file, "x", H5T_IEEE_F64LE, {2, 3}, six, compact.id());
+    add_data(file, "y", H5T_STD_I64LE, {2}, {1, 0}, compact.id());
   });
   EXPECT_EQ(*read_hdf5(path_).values(), six);
 }
 
-TEST_F(Hdf5Data, FilesThatAreNoneAreRefused) {
-  EXPECT_EQ(complaint(path_), "cannot read FILE: there is no such file");
-  EXPECT_EQ(complaint(folder_.path()), "cannot read FILE: it is a folder, not a file");
-  write_file(path_, {});
-  EXPECT_EQ(complaint(path_), "cannot read FILE: the file is empty");
-  write_file(path_, Bytes(5000, 'x'));
-  EXPECT_EQ(complaint(path_), "cannot read FILE: it is not an HDF5 file");
-  if (fs::exists("/dev/null")) {
-    EXPECT_EQ(complaint(fs::path("/dev/null")), "cannot read FILE: it is not a regular file");
-  }
-}
-
 TEST_F(Hdf5Data, CutAnywhereIsRefused) {
-  make([](const Handle& file) {
-    good_x(file);
-    good_y(file);
-  });
+  make(good_file);
   const Bytes whole = read_file(path_);
   const fs::path cut = folder_ / "cut.hdf5";
   for (std::size_t size = 1; size < whole.size(); size += 13) {
@@ -144,10 +117,7 @@ TEST_F(Hdf5Data, CutAnywhereIsRefused) {
 
 // The library's usual way of opening a file crashes on this one.
 TEST_F(Hdf5Data, ADamagedAddressIsRefused) {
-  make([](const Handle& file) {
-    good_x(file);
-    good_y(file);
-  });
+  make(good_file);
   Bytes bytes = read_file(path_);
   constexpr std::size_t place = 0x80;  // of the address of the names of what is in the root group
   ASSERT_EQ(bytes.at(0x70), 0x11);     // the message that it is in: a symbol table
@@ -157,10 +127,7 @@ TEST_F(Hdf5Data, ADamagedAddressIsRefused) {
 }
 
 TEST_F(Hdf5Data, NothingBehindTheEndIsRead) {
-  make([](const Handle& file) {
-    good_x(file);
-    good_y(file);
-  });
+  make(good_file);
   Bytes bytes = read_file(path_);
   // The heap with the names: their size is 8 bytes behind its beginning, their address 24.
   constexpr std::string_view signature = "HEAP";
@@ -177,11 +144,13 @@ TEST_F(Hdf5Data, NothingBehindTheEndIsRead) {
 }
 
 TEST_F(Hdf5Data, MissingSetsAreNamed) {
-  EXPECT_EQ(complaint([](const Handle&) {}), "cannot read FILE: it has no data set /x");
+  write_file(path_, {});
+  EXPECT_EQ(complaint(path_), "cannot read FILE: the file is empty");
+  EXPECT_EQ(complaint([](hid_t) {}), "cannot read FILE: it has no data set /x");
   EXPECT_EQ(complaint(good_x), "cannot read FILE: it has no data set /y");
-  EXPECT_EQ(complaint([](const Handle& file) {
+  EXPECT_EQ(complaint([](hid_t file) {
               good_y(file);
-              H5Gclose(H5Gcreate2(file.id(), "x", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+              H5Gclose(H5Gcreate2(file, "x", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
             }),
             "cannot read FILE: /x is not a data set");
 }
@@ -198,21 +167,21 @@ TEST_F(Hdf5Data, MisshapenSetsAreNamed) {
       {{0, 2}, "has the shape [0, 2], which holds nothing"},
       {{3, 2}, "holds 3 samples, but /y 2"}};
   for (const auto& one : cases) {
-    EXPECT_EQ(complaint([&](const Handle& file) {
+    EXPECT_EQ(complaint([&](hid_t file) {
                 good_y(file);
-                add(file, "x", H5T_IEEE_F32LE, one.first, six);
+                add_data(file, "x", H5T_IEEE_F32LE, one.first, six);
               }),
               "cannot read FILE: /x " + one.second);
   }
-  EXPECT_EQ(complaint([](const Handle& file) {
+  EXPECT_EQ(complaint([](hid_t file) {
               good_x(file);
-              add(file, "y", H5T_IEEE_F32LE, {2, 2, 1}, {0, 1, 1, 0});
+              add_data(file, "y", H5T_IEEE_F32LE, {2, 2, 1}, {0, 1, 1, 0});
             }),
             "cannot read FILE: /y has the shape [2, 2, 1]" + classes);
-  EXPECT_EQ(complaint([](const Handle& file) {
+  EXPECT_EQ(complaint([](hid_t file) {
               good_x(file);
               const Handle space(H5Screate(H5S_NULL), H5Sclose);
-              const Handle y(H5Dcreate2(file.id(), "y", H5T_IEEE_F32LE, space.id(), H5P_DEFAULT,
+              const Handle y(H5Dcreate2(file, "y", H5T_IEEE_F32LE, space.id(), H5P_DEFAULT,
                                         H5P_DEFAULT, H5P_DEFAULT),
                              H5Dclose);
             }),
@@ -223,9 +192,9 @@ TEST_F(Hdf5Data, ShapesBeyondTheFileAreRefused) {
   for (const Dimensions& dimensions :
        {Dimensions{2, hsize_t{1} << 20U}, Dimensions{2, hsize_t{1} << 40U},
         Dimensions{2, 1U << 18U, 1U << 18U, 1U << 18U}}) {
-    const std::string said = complaint([&](const Handle& file) {
+    const std::string said = complaint([&](hid_t file) {
       good_y(file);
-      add(file, "x", H5T_IEEE_F64LE, dimensions, {});
+      add_data(file, "x", H5T_IEEE_F64LE, dimensions, {});
     });
     EXPECT_TRUE(said.ends_with("but the file does not hold so many values")) << said;
   }
@@ -238,9 +207,9 @@ TEST_F(Hdf5Data, OtherTypesAreRefused) {
   H5Tset_size(half.id(), 2);
   H5Tset_ebias(half.id(), 15);
   for (const hid_t type : {text.id(), half.id()}) {
-    EXPECT_EQ(complaint([&](const Handle& file) {
+    EXPECT_EQ(complaint([&](hid_t file) {
                 good_y(file);
-                add(file, "x", type, {2, 3}, {});
+                add_data(file, "x", type, {2, 3}, {});
               }),
               "cannot read FILE: /x does not hold integers, floats or doubles");
   }
@@ -251,22 +220,22 @@ TEST_F(Hdf5Data, ValuesElsewhereAreRefused) {
   const Dimensions chunk = {1, 3};
   H5Pset_chunk(chunked.id(), 2, chunk.data());
   H5Pset_deflate(chunked.id(), 5);
-  EXPECT_EQ(complaint([&](const Handle& file) {
+  EXPECT_EQ(complaint([&](hid_t file) {
               good_y(file);
-              add(file, "x", H5T_IEEE_F32LE, {2, 3}, six, chunked.id());
+              add_data(file, "x", H5T_IEEE_F32LE, {2, 3}, six, chunked.id());
             }),
             "cannot read FILE: /x is stored in chunks; `h5repack -f NONE -l CONTI FILE NEW_FILE` "
             "stores it in one piece");
   const Handle external(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_external(external.id(), (folder_ / "raw").c_str(), 0, 48);
-  EXPECT_EQ(complaint([&](const Handle& file) {
+  EXPECT_EQ(complaint([&](hid_t file) {
               good_y(file);
-              add(file, "x", H5T_IEEE_F64LE, {2, 3}, {}, external.id());
+              add_data(file, "x", H5T_IEEE_F64LE, {2, 3}, {}, external.id());
             }),
             "cannot read FILE: /x has its values in another file");
-  EXPECT_EQ(complaint([&](const Handle& file) {
+  EXPECT_EQ(complaint([&](hid_t file) {
               good_y(file);
-              H5Lcreate_external("other.hdf5", "x", file.id(), "x", H5P_DEFAULT, H5P_DEFAULT);
+              H5Lcreate_external("other.hdf5", "x", file, "x", H5P_DEFAULT, H5P_DEFAULT);
             }),
             "cannot read FILE: /x is a link to elsewhere");
 }
@@ -298,24 +267,21 @@ TEST_F(Hdf5Data, WrongValuesAreNamedWithTheirPlace) {
       {six, {2, 3}, {1, 0, 0, 1, 0, nan}, no_one_hot},
       {six, {2, 3}, {1, 0, 0, 1, 1, -1}, no_one_hot}};
   for (const Wrong& wrong : cases) {
-    EXPECT_EQ(complaint([&](const Handle& file) {
-                add(file, "x", H5T_IEEE_F32LE, {2, 3}, wrong.x);
-                add(file, "y", H5T_IEEE_F64LE, wrong.shape, wrong.y);
+    EXPECT_EQ(complaint([&](hid_t file) {
+                add_data(file, "x", H5T_IEEE_F32LE, {2, 3}, wrong.x);
+                add_data(file, "y", H5T_IEEE_F64LE, wrong.shape, wrong.y);
               }),
               "cannot read FILE: " + wrong.sentence);
   }
 }
 
 TEST_F(Hdf5Data, MayLackClasses) {
-  make([](const Handle& file) { good_x(file); });
+  make([](hid_t file) { good_x(file); });
   const auto samples = read_hdf5_without_labels(path_);
   ASSERT_TRUE(samples.has_value());
   EXPECT_EQ(*samples->values(), six);
   EXPECT_EQ(samples->labels(), (Labels{0, 0}));
-  make([](const Handle& file) {
-    good_x(file);
-    good_y(file);
-  });
+  make(good_file);
   EXPECT_FALSE(read_hdf5_without_labels(path_).has_value());
 }
 

@@ -78,11 +78,6 @@ void expect_good(const Dataset& set) {
   EXPECT_EQ(set.pixels()->at(23), 230);
 }
 
-/// What read_idx() says about a pair of files; empty if it reads them.
-std::string complaint(const fs::path& images, const fs::path& labels) {
-  return sentence_of([&] { read_idx(images, labels, 10); });
-}
-
 TEST(Idx, ReadsCompressedFilesWhateverTheirName) {
   const TemporaryFolder folder;
   write_file(folder / "images", gzip(good_images()));
@@ -225,60 +220,21 @@ TEST(Idx, WhatIsWrongIsRefusedInASentence) {
     SCOPED_TRACE(pair.name);
     write_file(images, pair.images);
     write_file(labels, pair.labels);
-    const std::string said = complaint(images, labels);
+    const std::string said = sentence_of([&] { read_idx(images, labels, 10); });
     expect_contains(said, (folder / pair.culprit).string());
     for (const std::string& part : pair.sentence) expect_contains(said, part);
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;
   }
 }
 
-TEST(Idx, MissingFilesAndFoldersAreNamed) {
-  const TemporaryFolder folder;
-  write_file(folder / "images", good_images());
-  EXPECT_EQ(complaint(folder / "images", folder / "none"),
-            "cannot read " + (folder / "none").string() + ": there is no such file");
-  EXPECT_EQ(complaint(folder / "none" / "images", folder / "labels"),
-            "cannot read " + (folder / "none" / "images").string() + ": there is no such file");
-  EXPECT_EQ(complaint(folder / "images" / "x", folder / "labels"),
-            "cannot read " + (folder / "images" / "x").string() + ": there is no such file");
-  EXPECT_EQ(complaint(folder.path(), folder / "labels"),
-            "cannot read " + folder.path().string() + ": it is a folder, not a file");
-}
-
-TEST(Idx, AnEndlessFileIsRefused) {
-  if (!fs::exists("/dev/zero")) GTEST_SKIP() << "there is no /dev/zero";
-  const TemporaryFolder folder;
-  EXPECT_EQ(complaint("/dev/zero", folder / "labels"),
-            "cannot read /dev/zero: it is not a regular file");
-}
-
-/// What write_idx() says; empty if it writes.
-std::string write_complaint(const Dataset& set, const fs::path& images, const fs::path& labels) {
-  return sentence_of([&] { write_idx(set, images, labels); });
-}
-
-TEST(Idx, FoldersThatCannotBeWrittenToAreNamed) {
-  const TemporaryFolder folder;
-  const Dataset digits = make_digits(2, 1, Purpose::test);
-  EXPECT_EQ(write_complaint(digits, folder / "none" / "images", folder / "labels"),
-            "the images " + (folder / "none" / "images").string() +
-                " cannot be written: there is no folder " + (folder / "none").string());
-  // The labels fail: no images may stay behind without them.
-  EXPECT_NE(write_complaint(digits, folder / "images", folder / "none" / "labels"), "");
-  EXPECT_EQ(folder.entries(), 0);
-  EXPECT_EQ(write_complaint(digits, folder.path(), folder / "labels"),
-            "the images " + folder.path().string() + " cannot be written: it is a folder");
-}
-
 TEST(Idx, OnlyGreyImagesCanBeWritten) {
   const TemporaryFolder folder;
-  const fs::path images = folder / "images";
-  const fs::path labels = folder / "labels";
-  expect_contains(write_complaint(make_step(3, 1, Purpose::test), images, labels), "[1]");
-  const Dataset colour({1, 1, 3}, 2, Bytes{1, 2, 3}, {0});
-  expect_contains(write_complaint(colour, images, labels), "[1, 1, 3]");
-  const Dataset many({1, 1, 1}, 300, Bytes{1}, {299});
-  expect_contains(write_complaint(many, images, labels), "300 classes");
+  const auto complaint = [&](const Dataset& set) {
+    return sentence_of([&] { write_idx(set, folder / "images", folder / "labels"); });
+  };
+  expect_contains(complaint(make_step(3, 1, Purpose::test)), "[1]");
+  expect_contains(complaint({{1, 1, 3}, 2, Bytes{1, 2, 3}, {0}}), "[1, 1, 3]");
+  expect_contains(complaint({{1, 1, 1}, 300, Bytes{1}, {299}}), "300 classes");
   EXPECT_EQ(folder.entries(), 0);
 }
 

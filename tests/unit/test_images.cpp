@@ -1,7 +1,6 @@
 // Pictures: reading them, and making samples of them.
 
 #include <cmath>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,29 +9,16 @@
 
 #include "io/images/fit_image.hpp"
 #include "io/images/image.hpp"
-#include "unit/sentence_about.hpp"
+#include "support.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace stagewise {
 namespace {
 
-Bytes bytes_of(const std::string& text) {
-  return {text.begin(), text.end()};
-}
-
 Image read(const Bytes& bytes, Index channels = 1) {
   const TemporaryFolder folder;
   write_file(folder / "image", bytes);
   return read_image(folder / "image", channels);
-}
-
-TEST(Image, NamesTheFile) {
-  const TemporaryFolder folder;
-  const std::filesystem::path path = folder / "x";
-  const auto complaint = [&] { return sentence_about(path, [&] { read_image(path, 1); }); };
-  EXPECT_EQ(complaint(), "cannot read FILE: there is no such file");
-  write_file(path, bytes_of("hello"));
-  EXPECT_EQ(complaint(), "cannot read the image FILE: it is no PNG image");
 }
 
 // -------------------------------------------------------------------------------------------- PNG
