@@ -115,19 +115,6 @@ TEST(Compare, ParametersAreMatchedByNameInTheOrderOfTheFirstSet) {
   EXPECT_EQ(largest_difference(differences), 0.5);
 }
 
-TEST(Compare, MissingAndExtraParametersAreRefused) {
-  const auto x = parameter({1}, "x");
-  const auto y = parameter({1}, "y");
-  EXPECT_EQ(sentence_of([&] {
-              compare_parameters({x, y}, {x});
-            }),
-            "only the first set has a parameter 'y'");
-  EXPECT_EQ(sentence_of([&] {
-              compare_parameters({x}, {x, y});
-            }),
-            "only the second set has a parameter 'y'");
-}
-
 TEST(Compare, OtherShapeIsRefusedAlsoWithAsManyElements) {
   ParameterValues a{.name = "x", .shape = Shape{2, 3}, .values = std::vector<double>(6, 1.0)};
   ParameterValues b{.name = "x", .shape = Shape{3, 2}, .values = std::vector<double>(6, 1.0)};

@@ -18,7 +18,6 @@ class RunReport : public testing::Test {
   Json written(const Report& report) {
     write_report(path_, report);
     Json json = Json::parse(read_file(path_));
-    memory_ = json["peak_memory_bytes"];
     json.erase("peak_memory_bytes");
     return json;
   }
@@ -48,7 +47,6 @@ class RunReport : public testing::Test {
     return report;
   }
 
-  std::int64_t memory_ = 0;
   TemporaryFolder folder_;
   std::filesystem::path path_ = folder_ / "report.json";
 };
@@ -150,20 +148,6 @@ TEST_F(RunReport, CommandThatIsNotUtf8IsWrittenAllTheSame) {
   const auto command = written(report)["command"].get<std::string>();
   expect_contains(command, "train --save '");
   expect_contains(command, ".h5'");
-}
-
-TEST_F(RunReport, PeakMemoryIsThatOfThisProcess) {
-  written({});
-  EXPECT_GT(memory_, 1'000'000);
-  EXPECT_LE(memory_, peak_memory_bytes());
-}
-
-TEST_F(RunReport, ReplacesTheFileAsAWhole) {
-  written(training());
-  written({});
-  EXPECT_EQ(folder_.entries(), 1);
-  EXPECT_EQ(sentence_of([&] { write_report(folder_.path(), training()); }),
-            "the report " + folder_.path().string() + " cannot be written: it is a folder");
 }
 
 }  // namespace

@@ -33,10 +33,6 @@ class Log : public testing::Test {
     return {bytes.begin(), bytes.end()};
   }
 
-  void put(const std::string& text) const {
-    write_file(path_, std::as_bytes(std::span(text)), "table");
-  }
-
   ino_t identity() const {
     struct stat status {};
     EXPECT_EQ(::stat(path_.c_str(), &status), 0);
@@ -97,29 +93,6 @@ TEST_F(Log, ThatIsTakenAwayBeginsAgain) {
   EXPECT_EQ(text(), columns + second_);
 }
 
-TEST_F(Log, OfNoNameIsNone) {
-  TrainingLog log("", nullptr, "");
-  add(log, 1);
-  EXPECT_EQ(folder_.entries(), 0);
-}
-
-TEST_F(Log, OfAnotherTrainingIsReplacedByItsFirstEpoch) {
-  put(first_ + second_);
-  TrainingLog log(path_, nullptr, "");
-  EXPECT_EQ(text(), first_ + second_);
-  add(log, 1);
-  EXPECT_EQ(text(), first_);
-}
-
-TEST_F(Log, OfATrainingThatGoesOnKeepsItsRows) {
-  const Checkpoint checkpoint = {.epoch = 1, .step = 2};
-  put(first_ + "2");  // cut off
-  TrainingLog log(path_, &checkpoint, "it");
-  EXPECT_EQ(text(), first_ + "2");
-  add(log, 2);
-  EXPECT_EQ(text(), first_ + second_);
-}
-
 TEST_F(Log, ThatCannotBeReadIsNotReplaced) {
   const Checkpoint checkpoint = {.epoch = 1, .step = 2};
   const auto refusal_of = [&](const fs::path& path) {
@@ -129,7 +102,7 @@ TEST_F(Log, ThatCannotBeReadIsNotReplaced) {
   EXPECT_EQ(refusal_of(folder_.path()),
             "the table " + folder_.path().string() +
                 " cannot be continued: it is a folder, not a file; choose another name for --csv");
-  put(first_);
+  write_file(path_, std::as_bytes(std::span(first_)), "table");
   ASSERT_EQ(chmod(path_.c_str(), 0200), 0);
   if (geteuid() == 0) GTEST_SKIP() << "root may read every file";
   EXPECT_EQ(refusal_of(path_),
