@@ -98,16 +98,6 @@ TEST_F(File, AnyNameWillDo) {
   EXPECT_EQ(folder_.entries(), 6);
 }
 
-TEST_F(File, NameWithoutFolderMeansTheCurrentOne) {
-  const fs::path before = fs::current_path();
-  fs::current_path(folder_.path());
-  const std::string early = early_refusal("out.json");
-  const std::string late = refusal("out.json");
-  fs::current_path(before);
-  EXPECT_EQ(early + late, "");
-  EXPECT_EQ(text_of(path_), "new");
-}
-
 TEST_F(File, WhoseNameLeadsNowhereIsRefused) {
   EXPECT_EQ(early_refusal(""), "the report needs a file name, but it is empty");
   EXPECT_NE(refusal(""), "");
@@ -128,18 +118,6 @@ TEST_F(File, WhoseNameLeadsNowhereIsRefused) {
   fs::create_symlink("a", folder_ / "b");
   expect_refused(folder_ / "a", "Too many levels of symbolic links");
   EXPECT_TRUE(fs::is_symlink(folder_ / "a"));
-}
-
-TEST_F(File, FullDiskLeavesTheOldFileWhole) {
-  write(path_, "old");
-  std::string sentence;
-  {
-    const FullDisk full(1000);
-    sentence = sentence_of([&] { write(path_, std::string(100'000, 'x')); });
-  }
-  EXPECT_EQ(sentence, "the report " + path_.string() + " cannot be written: File too large");
-  EXPECT_EQ(text_of(path_), "old");
-  EXPECT_EQ(folder_.entries(), 1) << "the file that was begun is still there";
 }
 
 TEST_F(File, GrowsByAllOrNothing) {
@@ -175,17 +153,6 @@ TEST_F(File, ThatIsRenamedMeanwhileKeepsNoPartEither) {
   EXPECT_NE(sentence_of([&] { append_to_file(path_, std::as_bytes(std::span(text)), "table"); }),
             "");
   EXPECT_EQ(text_of(place_to_move_to), "first\n");
-}
-
-TEST_F(File, FilesThatAreNotOursStay) {
-  const std::vector<std::string> names = {"out.json.partial", ".out.json.abcdef.partial",
-                                          ".out.json.partial", "out.json.part"};
-  for (const std::string& name : names) write_file(folder_ / name, {'o', 'u', 'r', 's'});
-  EXPECT_EQ(early_refusal(path_), "");
-  write(path_, "new");
-  EXPECT_NE(refusal(folder_ / "none" / "out.json"), "");
-  for (const std::string& name : names) EXPECT_EQ(text_of(folder_ / name), "ours") << name;
-  EXPECT_EQ(folder_.entries(), 5);
 }
 
 /// While in scope, new files get at most these permissions.

@@ -84,23 +84,5 @@ TEST(Random, BelowIsUnbiasedForHugeBounds) {
   EXPECT_NEAR(low, count / 3.0, 5 * std::sqrt(count * 2.0 / 9));
 }
 
-TEST(Random, ShuffleMakesEveryOrderEquallyLikely) {
-  Random random(10);
-  std::array<int, 27> counts{};  // an order of 0, 1, 2 as a number of base 3
-  constexpr int rounds = 12000;
-  for (int i = 0; i < rounds; ++i) {
-    std::vector<std::uint32_t> order{0, 1, 2};
-    shuffle(order, random);
-    ++counts[order[0] * 9 + order[1] * 3 + order[2]];
-  }
-  int orders = 0;
-  for (const int count : counts) {
-    if (count == 0) continue;
-    ++orders;
-    EXPECT_NEAR(count, rounds / 6.0, 5 * std::sqrt(rounds * 5.0 / 36));
-  }
-  EXPECT_EQ(orders, 6);
-}
-
 }  // namespace
 }  // namespace stagewise

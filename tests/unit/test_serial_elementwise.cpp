@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "01_serial/elementwise.hpp"
-#include "01_serial/serial_executor.hpp"
 #include "01_serial/update.hpp"
 #include "support.hpp"
 
@@ -30,17 +28,6 @@ struct Size {
 
 const std::vector<Size> sizes = {{1, 1}, {1, 7}, {7, 1}, {3, 5}, {13, 17}, {31, 64}, {5, 131}};
 const std::vector<Index> lengths = {0, 1, 2, 7, 31, 64, 131, 1009};
-
-TYPED_TEST(SerialElementwise, CopiesInAndOutKeepEveryBit) {
-  using T = TypeParam;
-  const auto x = random_values<T>(131, 1);
-  std::vector<T> there = poison<T>(131);
-  std::vector<T> back = poison<T>(131);
-  SerialExecutor<T> executor;
-  executor.copy_in(there.data(), x.data(), x.size() * sizeof(T));
-  executor.copy_out(back.data(), there.data(), x.size() * sizeof(T));
-  EXPECT_EQ(back, x);
-}
 
 TYPED_TEST(SerialElementwise, AddBias) {
   using T = TypeParam;
