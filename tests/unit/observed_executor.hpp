@@ -33,17 +33,12 @@ class ObservedExecutor final : private OwnMemory, public SerialExecutor<T> {
   const PoisonedMemory& counter() const { return own_memory; }
 
   bool host_accessible() const override { return !is_far; }
-  void copy_in(void* to, const void* host, std::size_t bytes) override {
-    ++copies_in;
-    SerialExecutor<T>::copy_in(to, host, bytes);
-  }
   void copy_out(void* host, const void* from, std::size_t bytes) override {
     ++copies_out;
     SerialExecutor<T>::copy_out(host, from, bytes);
   }
 
   bool is_far = false;  ///< whether the host cannot follow pointers, as far as others know
-  Index copies_in = 0;
   Index copies_out = 0;
 
   /// @name For faults
@@ -52,11 +47,8 @@ class ObservedExecutor final : private OwnMemory, public SerialExecutor<T> {
   void compute(const Op& op) {
     SerialExecutor<T>::run(op);
   }
-  using SerialExecutor<T>::batch_rows;
   using SerialExecutor<T>::columns;
   using SerialExecutor<T>::elements;
-  using SerialExecutor<T>::pooling;
-  using SerialExecutor<T>::problem;
   using SerialExecutor<T>::rows;
   /// @}
 

@@ -479,23 +479,6 @@ TEST(Load, RealCifar10IsAsDescribed) {
   EXPECT_NEAR(mean[2], 0.447, 0.01);
 }
 
-TEST(Load, RealMnistIsAsItsAuthorsDescribeIt) {
-  const std::string images = "mnist/train-images-idx3-ubyte";
-  if (real(images).empty() && real(images + ".gz").empty()) {
-    GTEST_SKIP() << "there is no " << images << " (.gz) in " << variable;
-  }
-  const Split split = load_for_training(named("mnist"));
-  EXPECT_EQ(split.train.size(), 60000);
-  EXPECT_EQ(split.test.size(), 10000);
-  EXPECT_EQ(split.train.slice(0, 10).labels(),
-            (std::vector<std::int32_t>{5, 0, 4, 1, 9, 2, 1, 3, 1, 4}));
-  EXPECT_EQ(split.test.slice(0, 5).labels(), (std::vector<std::int32_t>{7, 2, 1, 0, 4}));
-  // The mean pixel, 0.1307, is the number with which MNIST is usually normalized.
-  double sum = 0;
-  for (const std::uint8_t pixel : *split.train.pixels()) sum += pixel;
-  EXPECT_NEAR(sum / 255 / (60000.0 * 784), 0.1307, 0.00005);
-}
-
 TEST(Load, RefusesAFileWithASingleClass) {
   const TemporaryFolder folder;
   const fs::path images = folder / "train-images-idx3-ubyte";
