@@ -9,6 +9,7 @@ mutant: found, and by what; or SURVIVED. Takes minutes each. Exit code 1 if one 
 """
 
 import argparse
+import os
 import random
 import re
 import shutil
@@ -101,7 +102,7 @@ def prepare():
 def notice(folder):
     """The test that notices; empty if none does."""
     stage = folder[:2]
-    ctest = ["ctest", "--preset", "cpu", "--parallel", "2", "--stop-on-failure", "-LE", "^long$"]
+    ctest = ["ctest", "--preset", "cpu", "--parallel", str(os.cpu_count()), "--stop-on-failure", "-LE", "^long$"]
     own = f"Stage{stage}|stage{stage}|Ladder|Kernels|Trainings|Fus"
     for words in (["-R", own], ["-E", own]):
         log = HOME / "test.log"

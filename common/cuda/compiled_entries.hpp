@@ -9,11 +9,12 @@
 
 namespace stagewise::cuda {
 
-#if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
+#if defined(STAGEWISE_FEW_TILES) || (defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED))
 /// The entries of a table of tiles that are compiled where the CPU plays the GPU: the first and the
 /// last, and, if `most` is 3, one whose sides, BM and BN, are not all powers of two. There, no tile
 /// is fast, and all take long to compile. Programs that count have all: they tell what a GPU would
-/// do.
+/// do. STAGEWISE_FEW_TILES leaves them out for a GPU, too: whoever compiles and runs nothing sees
+/// as much.
 /// @tparam most how many are compiled, at most: 2 or 3.
 template <int most, typename... Entries>
 struct CompiledEntries {
