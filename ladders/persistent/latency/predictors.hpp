@@ -5,10 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "04_minibatch/recorded_prediction.hpp"
-#include "ladders/persistent/latency/persistent_prediction.hpp"
-#include "ladders/persistent/latency/resident_prediction.hpp"
-#include "ladders/persistent/latency/streamed_prediction.hpp"
+#include "training/network.hpp"
+#include "training/predictor.hpp"
 
 namespace stagewise::minibatch {
 
@@ -16,16 +14,6 @@ namespace stagewise::minibatch {
 /// ones of this folder.
 /// @param network its executor must be a MinibatchExecutor.
 template <typename T>
-std::vector<std::unique_ptr<Predictor<T>>> make_all_predictors(Network<T>& network) {
-  std::vector<std::unique_ptr<Predictor<T>>> predictors = make_predictors(network);
-  const cuda::Stream& stream = static_cast<MinibatchExecutor<T>&>(*network.executor).main_stream();
-  predictors.push_back(std::make_unique<StreamedPrediction<T>>(network, stream));
-  predictors.push_back(std::make_unique<ResidentPrediction<T>>(network, stream));
-  // Last: while its kernel runs, nothing must wait for the whole GPU.
-  if (auto persistent = make_persistent_prediction(network)) {
-    predictors.push_back(std::move(persistent));
-  }
-  return predictors;
-}
+std::vector<std::unique_ptr<Predictor<T>>> make_all_predictors(Network<T>& network);
 
 }  // namespace stagewise::minibatch
