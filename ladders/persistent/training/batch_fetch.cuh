@@ -11,74 +11,12 @@
 #include <cuda_pipeline_primitives.h>
 
 #include "03_shared_memory/vector.cuh"
+#include "ladders/gemm/hopper/mbarrier.cuh"
 #include "ladders/persistent/training/slice.cuh"
 
 namespace stagewise::minibatch::persistent {
 
-//! [bulk_copies]
-/// Counts the bytes of bulk copies. In shared memory.
-class BulkBarrier {
- public:
-  /// By one thread; all others must wait at a barrier of the block before they use it.
-  __device__ void start() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address()) : "memory");
-#endif
-  }
-
-  /// Makes what this thread has stored in shared memory come before bulk copies to the same place.
-  static __device__ void order_stores() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#endif
-  }
-
-  /// By one thread: so many bytes will arrive.
-  __device__ void expect([[maybe_unused]] int bytes) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()),
-                 "r"(bytes)
-                 : "memory");
-#endif
-  }
-
-  /// Requests a copy; addresses and size are multiples of 16 bytes.
-  __device__ void copy([[maybe_unused]] void* to, [[maybe_unused]] const void* from,
-                       [[maybe_unused]] int bytes) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
-            "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-        "l"(from), "r"(bytes), "r"(address())
-        : "memory");
-#endif
-  }
-
-  /// Waits until the bytes of this turn have arrived; turns are counted from 0.
-  __device__ void wait([[maybe_unused]] Index turn) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    unsigned has_arrived = 0;
-    while (has_arrived == 0) {
-      asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, "
-          "0, p; }"
-          : "=r"(has_arrived)
-          : "r"(address()), "r"(static_cast<unsigned>(turn % 2))
-          : "memory");
-    }
-#endif
-  }
-
- private:
-#ifdef __CUDA_ARCH__  // the functions above need it there only
-  __device__ unsigned address() const {
-    return static_cast<unsigned>(__cvta_generic_to_shared(this));
-  }
-#endif
-
-  [[maybe_unused]] unsigned long long state_;
-};
-//! [bulk_copies]
+using shared_memory::Mbarrier;
 
 /// Whether the device has bulk copies.
 __device__ constexpr bool has_bulk_copies() {
@@ -89,6 +27,23 @@ __device__ constexpr bool has_bulk_copies() {
 #endif
 }
 
+//! [bulk_copies]
+/// Makes what this thread has stored in shared memory come before bulk copies to the same place.
+inline __device__ void order_stores() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// Requests a copy to shared memory, whose bytes the barrier counts; addresses and size are
+/// multiples of 16 bytes.
+inline __device__ void copy_bytes(void* to, const void* from, int bytes, Mbarrier& barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_memory::shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_memory::shared_address(&barrier))
+      : "memory");
+}
+//! [bulk_copies]
+
 //! [fetch]
 /// Fetches a block's slice of the batches, and the labels of its own rows.
 template <typename T>
@@ -96,25 +51,27 @@ class BatchFetch {
  public:
   /// All threads of the block construct one, and meet at a barrier before they use it.
   /// @param busy_threads how many threads, from the first on, multiply next.
-  __device__ BatchFetch(const Slice<T>& slice, BulkBarrier* barrier, int busy_threads)
+  __device__ BatchFetch(const Slice<T>& slice, Mbarrier* barrier, int busy_threads)
       : mlp_(slice.p.mlp), slice_(slice), barrier_(barrier) {
     const int first_idle = (busy_threads + 31) / 32;
     first_warp_ = first_idle < static_cast<int>(blockDim.x) / 32 ? first_idle : 0;
     const auto begin = reinterpret_cast<std::uintptr_t>(mlp_.features);
     has_vectors_ = begin % 16 == 0 && mlp_.shape.in % Slice<T>::length == 0;
-    if (threadIdx.x == 0) barrier->start();
-    BulkBarrier::order_stores();
+    if constexpr (has_bulk_copies()) {
+      if (threadIdx.x == 0) barrier->init(1);
+      order_stores();
+    }
     for_each(slice.sizes.rows, [&](int row) { slice.samples(0)[row] = mlp_.order[row]; });
   }
 
   /// Requests a batch, and the numbers of the next batch's samples.
   __device__ void start(Index step) {
-    if (has_bulk_copies() && has_vectors_) {
-      copy_rows(step);
-    } else if (has_vectors_) {
-      copy_pieces<Slice<T>::length>(step);
-    } else {
+    if (!has_vectors_) {
       copy_pieces<1>(step);
+    } else if constexpr (has_bulk_copies()) {
+      copy_rows(step);
+    } else {
+      copy_pieces<Slice<T>::length>(step);
     }
     const std::uint32_t* const samples = slice_.samples(step);
     std::int32_t* const labels = slice_.labels(step);
@@ -133,7 +90,9 @@ class BatchFetch {
   /// Waits for them; behind the next barrier, all threads have them.
   __device__ void finish(Index step) {
     __pipeline_wait_prior(0);
-    if (has_bulk_copies() && has_vectors_ && slice_.input_count > 0) barrier_->wait(step);
+    if constexpr (has_bulk_copies()) {
+      if (has_vectors_ && slice_.input_count > 0) barrier_->wait(static_cast<unsigned>(step % 2));
+    }
   }
 
  private:
@@ -144,14 +103,14 @@ class BatchFetch {
     if (bytes == 0) return;
     const int thread = static_cast<int>(threadIdx.x) - 32 * first_warp_;
     if (thread < 0) return;
-    if (thread == 0) barrier_->expect(slice_.sizes.rows * bytes);
+    if (thread == 0) barrier_->arrive_and_expect(static_cast<unsigned>(slice_.sizes.rows * bytes));
     const std::uint32_t* const samples = slice_.samples(step);
     T* const to = slice_.input(step);
     const int threads = static_cast<int>(blockDim.x) - 32 * first_warp_;
     const int first = thread % 32 * (threads / 32) + thread / 32;
     for (int row = first; row < slice_.sizes.rows; row += threads) {
       const T* const from = mlp_.features + samples[row] * mlp_.shape.in + slice_.first_input;
-      barrier_->copy(to + row * slice_.sizes.k_stride, from, bytes);
+      copy_bytes(to + row * slice_.sizes.k_stride, from, bytes, *barrier_);
     }
   }
 
@@ -173,7 +132,7 @@ class BatchFetch {
 
   const Mlp<T>& mlp_;
   const Slice<T>& slice_;
-  BulkBarrier* barrier_;
+  Mbarrier* barrier_;
   int first_warp_;  ///< of those that request
   bool has_vectors_;
 };

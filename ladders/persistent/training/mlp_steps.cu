@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/check.hpp"
+#include "cuda/memory.hpp"
 #include "ladders/persistent/training/batch_fetch.cuh"
 #include "ladders/persistent/training/output_layer.cuh"
 #include "ladders/persistent/training/products.cuh"
@@ -177,7 +178,7 @@ template <int unit_tile, typename T>
 __global__ void __launch_bounds__(block_threads, 1)
     persistent_kernel(const __grid_constant__ Arguments<T> p) {
   extern __shared__ __align__(16) unsigned char bytes[];
-  __shared__ BulkBarrier barrier;
+  __shared__ shared_memory::Mbarrier barrier;
   const Mlp<T>& mlp = p.mlp;
   const Slice<T> s(p, reinterpret_cast<T*>(bytes));
   const int forward_parts = p.plan.forward_parts;
@@ -235,29 +236,6 @@ __global__ void __launch_bounds__(block_threads, 1)
 //! [kernel]
 
 template <typename T>
-Sizes sizes_of(const Mlp<T>& mlp, const Plan& plan) {
-  constexpr int length = shared_memory::Vector<T>::length;
-  const auto pieces = [](int n, int size) { return (n + size - 1) / size; };
-  Sizes n;
-  n.in = static_cast<int>(mlp.shape.in);
-  n.hidden = static_cast<int>(mlp.shape.hidden);
-  n.out = static_cast<int>(mlp.shape.out);
-  n.rows = static_cast<int>(mlp.shape.rows);
-  n.padded_rows = pieces(n.rows, row_tile) * row_tile;
-  n.own_rows = pieces(n.rows, plan.input_slices);
-  n.owners = pieces(n.rows, n.own_rows);
-  n.k_stride = (plan.k_vectors | 1) * length;
-  n.units = plan.units;
-  n.unit_stride = (n.units / length | 1) * length;
-  n.unit_groups = n.units / plan.unit_tile;
-  n.own_sums = n.own_rows * n.units;
-  n.gradients = n.units * (n.out + 1) + n.out;
-  n.logits_box = pieces(plan.unit_slices * n.own_rows * n.out, 2) * 2;
-  n.gradients_box = pieces(plan.input_slices * n.gradients, 2) * 2;
-  return n;
-}
-
-template <typename T>
 using Kernel = void (*)(Arguments<T>);
 
 template <typename T>
@@ -276,39 +254,36 @@ std::size_t shared_bytes(const Plan& plan) {
 }  // namespace
 
 template <typename T>
-void load_kernel(const Plan& plan) {
+Trainer<T>::Trainer(const Plan& plan)
+    : plan_(plan), mailbox_({plan.mailbox.size}, cuda::device_memory()) {
+  CUDA_CHECK(
+      cudaMemset(mailbox_.data(), 0, static_cast<std::size_t>(mailbox_.elements()) * sizeof(Word)));
   CUDA_CHECK(cudaFuncSetAttribute(kernel_of<T>(plan), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes<T>(plan))));
+  CUDA_CHECK(cudaStreamSynchronize(nullptr));  // other streams do not wait for this one
 }
 
 template <typename T>
-void train_steps(cudaStream_t stream, const Mlp<T>& mlp, const Plan& plan, Word* mailbox,
-                 std::uint32_t first_flag) {
+void Trainer<T>::train(cudaStream_t stream, const Mlp<T>& mlp) {
   if (mlp.steps == 0 || mlp.shape.rows == 0) return;
-  const Sizes sizes = sizes_of<T>(mlp, plan);
+  const Sizes sizes = sizes_of<T>(mlp.shape, plan_);
   Arguments<T> arguments = {.mlp = mlp,
-                            .loss = {.batch_rows = mlp.shape.rows,
-                                     .classes = mlp.shape.out,
-                                     .loss = mlp.loss,
-                                     .has_threshold = mlp.has_threshold,
-                                     .threshold = mlp.threshold,
-                                     .activation = mlp.out_activation},
-                            .plan = plan,
+                            .plan = plan_,
                             .sizes = sizes,
-                            .mailbox = mailbox,
-                            .first_flag = first_flag,
+                            .mailbox = mailbox_.data(),
+                            .first_flag = next_flag_,
                             .by_units = cuda::FastDivmod(sizes.units),
                             .by_out = cuda::FastDivmod(sizes.out),
                             .by_own_sums = cuda::FastDivmod(sizes.own_sums)};
   void* pointers[] = {&arguments};
   CUDA_CHECK(
-      cudaLaunchCooperativeKernel(kernel_of<T>(plan), dim3(static_cast<unsigned>(plan.blocks())),
-                                  dim3(block_threads), pointers, shared_bytes<T>(plan), stream));
+      cudaLaunchCooperativeKernel(kernel_of<T>(plan_), dim3(static_cast<unsigned>(plan_.blocks())),
+                                  dim3(block_threads), pointers, shared_bytes<T>(plan_), stream));
+  // After 2^32 steps numbers come again, when all words have others.
+  next_flag_ += static_cast<std::uint32_t>(mlp.steps);
 }
 
-template void load_kernel<float>(const Plan&);
-template void load_kernel<double>(const Plan&);
-template void train_steps(cudaStream_t, const Mlp<float>&, const Plan&, Word*, std::uint32_t);
-template void train_steps(cudaStream_t, const Mlp<double>&, const Plan&, Word*, std::uint32_t);
+template class Trainer<float>;
+template class Trainer<double>;
 
 }  // namespace stagewise::minibatch::persistent

@@ -6,8 +6,10 @@
 
 #include <cuda_runtime.h>
 
+#include "04_minibatch/output_layer/output_layer.hpp"
 #include "ladders/persistent/training/plan.hpp"
 #include "network/problems.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise::minibatch::persistent {
 
@@ -27,10 +29,7 @@ struct Mlp {
   T* out_bias = nullptr;                 ///< [out]; null: no bias
 
   Activation activation = Activation::relu;  ///< of the hidden layer
-  LossKind loss = LossKind::cross_entropy;
-  Activation out_activation = Activation::none;
-  bool has_threshold = false;  ///< as LossProblem has it
-  T threshold = 0;
+  LossProblem<T> loss;                       ///< of a batch, without pointers
   T learning_rate = 0;
   T l2 = 0;  ///< of the weights
 
@@ -40,17 +39,22 @@ struct Mlp {
                                               ///< that is done; null: not needed
 };
 
-/// Loads the kernel of a plan, so that its first launch need not.
+/// A persistent kernel with its plan and its mailbox. Call after call, the same mailbox serves.
 template <typename T>
-void load_kernel(const Plan& plan);
+class Trainer {
+ public:
+  /// Allocates the mailbox, and loads the kernel, so that its first launch need not.
+  /// @throws Error if the GPU has too little memory.
+  explicit Trainer(const Plan& plan);
 
-/// Takes the steps, one after another. Its kernel must have been loaded.
-/// @param mailbox plan.mailbox.size words of device memory: zero before the first call, and in
-///        later ones as the call before left it.
-/// @param first_flag the number of the first step in the words, and of those behind it the next
-///        ones: none that was used with this mailbox before.
-template <typename T>
-void train_steps(cudaStream_t stream, const Mlp<T>& mlp, const Plan& plan, Word* mailbox,
-                 std::uint32_t first_flag);
+  /// Takes the steps, one after another. The stream may be another one only when all that was asked
+  /// for before is done.
+  void train(cudaStream_t stream, const Mlp<T>& mlp);
+
+ private:
+  Plan plan_;
+  Tensor<Word> mailbox_;
+  std::uint32_t next_flag_ = 1;  ///< number of the next step in the words
+};
 
 }  // namespace stagewise::minibatch::persistent

@@ -70,12 +70,12 @@ __device__ void find_losses(const Slice<T>& s, const std::int32_t* labels, std::
 #pragma unroll 4
       for (int slice = 0; is_own && slice < s.p.plan.unit_slices; ++slice)
         sum += parts[slice * own];
-      outputs[j] = activate(s.p.loss.activation, sum + s.out_bias()[j]);
+      outputs[j] = activate(s.p.mlp.loss.activation, sum + s.out_bias()[j]);
     });
     __syncwarp();
     const std::int32_t label = labels[is_own ? row : s.own_rows - 1];
     const BlockPartial of_row =
-        row_loss<lanes, one_per_lane>(s.p.loss, outputs, label, s.doutputs() + row * out);
+        row_loss<lanes, one_per_lane>(s.p.mlp.loss, outputs, label, s.doutputs() + row * out);
     if (s.units != 0 || !is_own) continue;
     if (!isfinite(of_row.loss) && score.first_bad_step < 0) score.first_bad_step = step;
     score.loss += of_row.loss;

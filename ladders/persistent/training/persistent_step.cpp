@@ -6,54 +6,38 @@
 #include <type_traits>
 #include <vector>
 
-#include "04_minibatch/fuse/patterns.hpp"
 #include "cuda/device.hpp"
 #include "ladders/persistent/training/plan.hpp"
+#include "network/rewriter.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::minibatch::persistent {
 namespace {
 
-/// A fully connected layer on the way forward.
-struct Layer {
-  ValueId weight;
-  ValueId bias;
-  ValueId output;
-  Activation activation = Activation::none;
-};
-
-/// The layer that reads a value.
-std::optional<Layer> layer_after(const Rewriter& rewriter, ValueId input) {
-  std::optional<Layer> layer;
-  for (const std::size_t line : rewriter.readers_of(input)) {
-    const auto* const gemm = rewriter.get<Gemm>(line);
-    const bool is_forward = gemm != nullptr && gemm->a == input && gemm->op_a == Transpose::no &&
-                            gemm->op_b == Transpose::no;
-    if (is_forward) layer = {.weight = gemm->b, .bias = {}, .output = gemm->c};
-  }
-  if (!layer) return std::nullopt;
-  if (const auto add = rewriter.reader_of<AddBias>(layer->output)) {
-    layer->bias = rewriter.get<AddBias>(*add)->bias;
-    layer->output = rewriter.get<AddBias>(*add)->y;
-  }
-  if (const auto found = activation_of(rewriter, layer->output)) {
-    layer->activation = found->activation;
-    layer->output = found->output;
-  }
-  return layer;
-}
-
 template <typename Op, typename... Kinds>
 constexpr bool is_one_of = (std::is_same_v<Op, Kinds> || ...);
 
-/// Adds to the step what a line says, if a step of such a network has lines of this kind.
+/// Adds to the step what a line says, if a step of such a network has lines of this kind. Lines
+/// come in their order: those of the hidden layer, those of the last one, and the way back.
 template <typename Op>
 bool take(const Op& op, PersistentStep& step) {
+  const bool is_of_last = static_cast<bool>(step.weight);
   if constexpr (std::is_same_v<Op, Gather>) {
     step.features = op.features;
     step.labels = op.labels;
     step.order = op.order;
+  } else if constexpr (std::is_same_v<Op, Gemm>) {
+    if (!step.hidden_weight) {
+      step.hidden_weight = op.b;
+    } else if (!is_of_last) {
+      step.weight = op.b;
+    }
+  } else if constexpr (std::is_same_v<Op, AddBias>) {
+    (is_of_last ? step.bias : step.hidden_bias) = op.bias;
+  } else if constexpr (is_one_of<Op, Relu, Sigmoid>) {
+    (is_of_last ? step.at.activation : step.hidden_activation) =
+        std::is_same_v<Op, Relu> ? Activation::relu : Activation::sigmoid;
   } else if constexpr (std::is_same_v<Op, SquaredError>) {
     step.at.loss = LossKind::squared_error;
   } else if constexpr (std::is_same_v<Op, Threshold>) {
@@ -72,39 +56,23 @@ bool take(const Op& op, PersistentStep& step) {
 /// How many lines of a kind there are.
 template <typename Op>
 std::ptrdiff_t count(const Program& program) {
-  return std::count_if(program.lines.begin(), program.lines.end(),
-                       [](const Line& line) { return std::holds_alternative<Op>(line.operation); });
+  return std::ranges::count_if(
+      program.lines, [](const Line& line) { return std::holds_alternative<Op>(line.operation); });
 }
 
 /// All of the program as one line, if it is a step of a network with one hidden layer and of
 /// nothing else: two products forward and three backward, and an update of each parameter.
-std::optional<PersistentStep> whole_step(const Rewriter& rewriter) {
-  const Program& program = rewriter.program();
+std::optional<PersistentStep> whole_step(const Program& program) {
   PersistentStep step;
-  const bool has_only_these =
-      std::all_of(program.lines.begin(), program.lines.end(), [&](const Line& line) {
-        return std::visit([&](const auto& op) { return take(op, step); }, line.operation);
-      });
-  if (!has_only_these || count<Gather>(program) != 1 || count<Accumulate>(program) != 1) {
-    return std::nullopt;
-  }
-  const auto* const gather = rewriter.get<Gather>(0);
-  if (gather == nullptr || program[gather->order].part.count > 1) return std::nullopt;
-  const auto hidden = layer_after(rewriter, gather->batch);
-  const auto last = hidden ? layer_after(rewriter, hidden->output) : std::nullopt;
-  if (!last || layer_after(rewriter, last->output)) return std::nullopt;
-  const int biases = (hidden->bias ? 1 : 0) + (last->bias ? 1 : 0);
-  if (count<Gemm>(program) != 5 || count<ColumnSums>(program) != biases ||
-      count<SgdUpdate>(program) != 2 + biases) {
-    return std::nullopt;
-  }
-  step.hidden_weight = hidden->weight;
-  step.hidden_bias = hidden->bias;
-  step.hidden_activation = hidden->activation;
-  step.weight = last->weight;
-  step.bias = last->bias;
-  step.at.activation = last->activation;
-  return step;
+  const bool has_only_these = std::ranges::all_of(program.lines, [&](const Line& line) {
+    return std::visit([&](const auto& op) { return take(op, step); }, line.operation);
+  });
+  const int biases = (step.hidden_bias ? 1 : 0) + (step.bias ? 1 : 0);
+  const bool is_whole =
+      has_only_these && count<Gather>(program) == 1 && count<Accumulate>(program) == 1 &&
+      count<Gemm>(program) == 5 && count<ColumnSums>(program) == biases &&
+      count<SgdUpdate>(program) == 2 + biases && program[step.order].part.count <= 1;
+  return is_whole ? std::optional(step) : std::nullopt;
 }
 
 std::string text_of(const MlpShape& shape) {
@@ -120,8 +88,7 @@ std::optional<Program> as_persistent_step(const Program& program, Index max_rows
   // Where the CPU plays the GPU, a launch costs nothing, and a block that waits keeps others away.
   const bool is_slower = choice == Choice::automatic && cuda::runs_on_cpu();
   if (choice == Choice::never || is_slower) return std::nullopt;
-  Rewriter rewriter(program);
-  const auto step = whole_step(rewriter);
+  const auto step = whole_step(program);
   if (!step) return std::nullopt;
   const MlpShape shape = {.in = program[step->hidden_weight].shape[0],
                           .hidden = program[step->hidden_weight].shape[1],
@@ -133,6 +100,7 @@ std::optional<Program> as_persistent_step(const Program& program, Index max_rows
                 count_of(shape.rows, "sample") + " fits onto this GPU");
   }
   if (!plan || (choice == Choice::automatic && !is_faster<T>(*plan, shape))) return std::nullopt;
+  Rewriter rewriter(program);
   std::vector<std::size_t> members(rewriter.size());
   std::iota(members.begin(), members.end(), std::size_t{0});
   rewriter.fuse(members, *step);

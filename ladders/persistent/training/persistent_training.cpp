@@ -16,6 +16,53 @@ constexpr Index first_steps = 32;
 }  // namespace
 
 template <typename T>
+void PersistentExecutor<T>::prepare(const Program& program) {
+  MinibatchExecutor<T>::prepare(program);
+  for (const Line& line : program.lines) {
+    const auto* const step = std::get_if<PersistentStep>(&line.operation);
+    if (step == nullptr) continue;
+    minibatch::persistent::MlpShape shape = shape_of(*step);
+    shape.rows = this->max_rows();
+    // The rewrite has found one, too.
+    trainer_.emplace(plan_ ? *plan_ : minibatch::persistent::plan_blocks<T>(shape).value());
+  }
+}
+
+template <typename T>
+minibatch::persistent::MlpShape PersistentExecutor<T>::shape_of(const PersistentStep& op) const {
+  return {.in = this->value(op.hidden_weight).shape[0],
+          .hidden = this->value(op.hidden_weight).shape[1],
+          .out = this->value(op.weight).shape[1],
+          .rows = this->batch().rows};
+}
+
+template <typename T>
+void PersistentExecutor<T>::run(const PersistentStep& op) {
+  trainer_->train(this->stream(),
+                  {.shape = shape_of(op),
+                   .steps = this->batch().steps,
+                   .features = this->at(op.features),
+                   .labels = this->at(op.labels),
+                   .order = this->at(op.order),
+                   .weight = this->at(op.hidden_weight),
+                   .bias = this->at(op.hidden_bias),
+                   .out_weight = this->at(op.weight),
+                   .out_bias = this->at(op.bias),
+                   .activation = op.hidden_activation,
+                   .loss = {.batch_rows = this->batch().rows,
+                            .classes = this->columns(op.weight),
+                            .loss = op.at.loss,
+                            .has_threshold = op.at.threshold.has_value(),
+                            .threshold = static_cast<T>(op.at.threshold.value_or(0)),
+                            .activation = op.at.activation},
+                   .learning_rate = static_cast<T>(op.learning_rate),
+                   .l2 = static_cast<T>(op.l2),
+                   .totals = this->at(op.totals),
+                   .first_step = this->batch().step,
+                   .progress = progress_});
+}
+
+template <typename T>
 PersistentTraining<T>::PersistentTraining(const StepSetup<T>& setup,
                                           PersistentExecutor<T>& executor,
                                           TrainingPrograms programs, const Starts& starts)
@@ -97,6 +144,8 @@ Samples PersistentTraining<T>::last_batch() const {
                                                static_cast<std::size_t>(last_.rows))};
 }
 
+template class PersistentExecutor<float>;
+template class PersistentExecutor<double>;
 template class PersistentTraining<float>;
 template class PersistentTraining<double>;
 

@@ -1,14 +1,42 @@
 /// @file
-/// Training by launches that take many steps each.
+/// Stage 04 with a kernel that takes many steps, and training by its launches.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "04_minibatch/data/resident_data.hpp"
-#include "ladders/persistent/training/persistent_executor.hpp"
+#include "04_minibatch/minibatch_executor.hpp"
+#include "ladders/persistent/training/mlp_steps.hpp"
 #include "training/step.hpp"
 
 namespace stagewise {
+
+/// Computes `persistent_step`; everything else is stage 04's.
+template <typename T>
+class PersistentExecutor final : public MinibatchExecutor<T> {
+ public:
+  /// @param plan how the network is divided; without one, as is estimated to be the fastest.
+  explicit PersistentExecutor(const std::optional<minibatch::persistent::Plan>& plan = {})
+      : plan_(plan) {}
+
+  using MinibatchExecutor<T>::run;
+  void run(const PersistentStep& op);
+
+  /// Where the kernel tells the host which step is done: in pinned memory.
+  void report_steps_to(volatile std::int64_t* progress) { progress_ = progress; }
+
+ private:
+  void prepare(const Program& program) override;
+  void run(const Line& line) override { run_in_range(*this, line); }
+
+  /// The sizes of the network that a line trains.
+  minibatch::persistent::MlpShape shape_of(const PersistentStep& op) const;
+
+  std::optional<minibatch::persistent::Plan> plan_;
+  volatile std::int64_t* progress_ = nullptr;
+  std::optional<minibatch::persistent::Trainer<T>> trainer_;
+};
 
 /// Trains as RecordedStep does, with a program that consists of a `persistent_step`: an epoch is a
 /// launch of the first steps and another of the rest. All batches but an epoch's last are full, and
@@ -49,6 +77,8 @@ class PersistentTraining final : public Step {
   Index requested_ = 0;  ///< samples passed to run()
 };
 
+extern template class PersistentExecutor<float>;
+extern template class PersistentExecutor<double>;
 extern template class PersistentTraining<float>;
 extern template class PersistentTraining<double>;
 

@@ -15,18 +15,6 @@ constexpr Index padded(Index n, Index to) {
   return pieces(n, to) * to;
 }
 
-/// The sizes of one block, the largest of all.
-struct Block {
-  Index rows = 0;      ///< padded to whole tiles
-  Index own_rows = 0;  ///< for which it goes all the way to the loss
-  Index k_stride = 0;
-  Index units = 0;
-  Index unit_stride = 0;
-  Index gradients = 0;  ///< of the last layer's weights, and of both biases
-};
-
-constexpr int row_tile = 4;
-
 template <typename T>
 constexpr Index length = 16 / sizeof(T);
 
@@ -37,50 +25,39 @@ Index odd_stride(Index elements) {
 }
 
 template <typename T>
-Block block_of(const MlpShape& shape, const Plan& plan) {
-  return {.rows = padded(shape.rows, row_tile),
-          .own_rows = pieces(shape.rows, plan.input_slices),
-          .k_stride = odd_stride<T>(plan.k_vectors * length<T>),
-          .units = plan.units,
-          .unit_stride = odd_stride<T>(plan.units),
-          .gradients = plan.units * (shape.out + 1) + shape.out};
-}
-
-template <typename T>
-SharedLayout shared_layout(const MlpShape& shape, const Plan& plan, const Block& block) {
+SharedLayout shared_layout(const Plan& plan, const Sizes& n) {
   Index end = 0;
   const auto place = [&](Index elements) {
     const Index begin = end;
     end += padded(elements, length<T>);
     return static_cast<int>(begin);
   };
-  const auto bytes = static_cast<Index>(sizeof(T));
-  const Index per_double = static_cast<Index>(sizeof(double)) / bytes;
+  constexpr auto per_double = static_cast<int>(sizeof(double) / sizeof(T));
   SharedLayout layout;
-  layout.input = place(2 * block.rows * block.k_stride);
-  layout.weight = place(block.units * block.k_stride);
-  layout.partials = place(std::max({plan.forward_parts * block.rows * block.units,
-                                    plan.backward_parts * block.units * block.k_stride,
-                                    plan.input_slices * block.own_rows * block.units}));
+  layout.input = place(2 * n.padded_rows * n.k_stride);
+  layout.weight = place(n.units * n.k_stride);
+  layout.partials =
+      place(std::max({plan.forward_parts * n.padded_rows * n.units,
+                      plan.backward_parts * n.units * n.k_stride, plan.input_slices * n.own_sums}));
   layout.exchange =
-      place(std::max({block.rows * block.units, plan.unit_slices * block.own_rows * shape.out,
-                      plan.input_slices * block.gradients,
-                      3 * per_double * std::max<Index>(block.own_rows, plan.input_slices)}));
-  layout.hidden = place(block.own_rows * block.units);
-  layout.dhidden = place(block.own_rows * block.units);
-  layout.outputs = place(padded(block.own_rows, 2) * shape.out);
-  layout.doutputs = place(padded(block.own_rows, 2) * shape.out);
-  layout.out_weight = place(shape.out * block.unit_stride);
-  layout.bias = place(block.units);
-  layout.out_bias = place(shape.out);
-  layout.labels = place(2 * block.own_rows);
-  layout.samples = place(2 * shape.rows);
+      place(std::max<Index>({n.padded_rows * n.units, Index{plan.unit_slices} * n.own_rows * n.out,
+                             Index{plan.input_slices} * n.gradients,
+                             3 * per_double * std::max(n.own_rows, plan.input_slices)}));
+  layout.hidden = place(n.own_sums);
+  layout.dhidden = place(n.own_sums);
+  layout.outputs = place(padded(n.own_rows, 2) * n.out);
+  layout.doutputs = place(padded(n.own_rows, 2) * n.out);
+  layout.out_weight = place(n.out * n.unit_stride);
+  layout.bias = place(n.units);
+  layout.out_bias = place(n.out);
+  layout.labels = place(2 * n.own_rows);
+  layout.samples = place(2 * n.rows);
   layout.size = static_cast<int>(end);
   return layout;
 }
 
 template <typename T>
-MailboxLayout mailbox_layout(const MlpShape& shape, const Plan& plan, const Block& block) {
+MailboxLayout mailbox_layout(const Plan& plan, const Sizes& n) {
   Index end = 0;
   const auto place = [&](Index elements) {
     const Index begin = end;
@@ -88,11 +65,10 @@ MailboxLayout mailbox_layout(const MlpShape& shape, const Plan& plan, const Bloc
     return begin;
   };
   MailboxLayout layout;
-  place(Index{plan.blocks()} * plan.input_slices * block.own_rows * block.units);
-  layout.logits =
-      place(plan.input_slices * padded(plan.unit_slices * block.own_rows * shape.out, 2));
-  layout.dhidden = place(plan.unit_slices * shape.rows * block.units);
-  layout.gradients = place(plan.unit_slices * padded(plan.input_slices * block.gradients, 2));
+  place(Index{plan.blocks()} * plan.input_slices * n.own_sums);
+  layout.logits = place(Index{plan.input_slices} * n.logits_box);
+  layout.dhidden = place(Index{plan.unit_slices} * n.rows * n.units);
+  layout.gradients = place(Index{plan.unit_slices} * n.gradients_box);
   layout.parity_words = end;
   layout.scores = 2 * end;
   layout.size = layout.scores + Index{3} * plan.input_slices * words_of<double>;
@@ -100,6 +76,28 @@ MailboxLayout mailbox_layout(const MlpShape& shape, const Plan& plan, const Bloc
 }
 
 }  // namespace
+
+template <typename T>
+Sizes sizes_of(const MlpShape& shape, const Plan& plan) {
+  const auto number = [](Index n) { return static_cast<int>(n); };
+  const Index own_rows = pieces(shape.rows, plan.input_slices);
+  const Index gradients = plan.units * (shape.out + 1) + shape.out;
+  return {.in = number(shape.in),
+          .hidden = number(shape.hidden),
+          .out = number(shape.out),
+          .rows = number(shape.rows),
+          .padded_rows = number(padded(shape.rows, row_tile)),
+          .own_rows = number(own_rows),
+          .owners = number(pieces(shape.rows, own_rows)),
+          .k_stride = number(odd_stride<T>(plan.k_vectors * length<T>)),
+          .units = plan.units,
+          .unit_stride = number(odd_stride<T>(plan.units)),
+          .unit_groups = plan.units / plan.unit_tile,
+          .own_sums = number(own_rows * plan.units),
+          .gradients = number(gradients),
+          .logits_box = number(padded(plan.unit_slices * own_rows * shape.out, 2)),
+          .gradients_box = number(padded(plan.input_slices * gradients, 2))};
+}
 
 template <typename T>
 std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices,
@@ -121,13 +119,14 @@ std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int uni
   plan.forward_parts = static_cast<int>(pieces(plan.k_vectors, pieces(plan.k_vectors, most_parts)));
   plan.backward_parts =
       static_cast<int>(std::min<Index>(block_threads / backward_tiles, shape.rows));
-  const Block block = block_of<T>(shape, plan);
-  if (block.own_rows > block_threads) return std::nullopt;
-  // Before anything is counted in ints.
-  const double numbers = static_cast<double>(block.rows) * static_cast<double>(block.k_stride);
+  const Sizes n = sizes_of<T>(shape, plan);
+  if (n.own_rows > block_threads) return std::nullopt;
+  // Before products of these are counted in ints.
+  const double numbers = static_cast<double>(n.padded_rows) * n.k_stride +
+                         static_cast<double>(shape.out) * n.unit_stride;
   if (numbers * sizeof(T) > static_cast<double>(shared_bytes)) return std::nullopt;
-  plan.shared = shared_layout<T>(shape, plan, block);
-  plan.mailbox = mailbox_layout<T>(shape, plan, block);
+  plan.shared = shared_layout<T>(plan, n);
+  plan.mailbox = mailbox_layout<T>(plan, n);
   if (static_cast<std::size_t>(plan.shared.size) * sizeof(T) > shared_bytes) return std::nullopt;
 
   // The time of a step, fitted to six networks and batches on an H200.
@@ -138,12 +137,11 @@ std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int uni
   const double backward = static_cast<double>(pieces(shape.rows, plan.backward_parts)) * fma *
                           unit_tile *
                           static_cast<double>(pieces(backward_tiles * plan.backward_parts, 128));
-  const double words =
-      static_cast<double>((Index{2} * plan.input_slices * block.own_rows * block.units +
-                           plan.unit_slices * block.own_rows * shape.out +
-                           plan.input_slices * block.gradients) *
-                          words_of<T>) /
-      2;
+  const double words = static_cast<double>((Index{2} * plan.input_slices * n.own_sums +
+                                            Index{plan.unit_slices} * n.own_rows * n.out +
+                                            Index{plan.input_slices} * n.gradients) *
+                                           words_of<T>) /
+                       2;
   plan.cycles = 2.0 * (forward + backward) + 1.2 * words + 14'600;
   return plan;
 }
@@ -176,6 +174,8 @@ bool is_faster(const Plan& plan, const MlpShape& shape) {
   return plan.cycles < launches + multiplications / (per_cycle * cuda::multiprocessors());
 }
 
+template Sizes sizes_of<float>(const MlpShape&, const Plan&);
+template Sizes sizes_of<double>(const MlpShape&, const Plan&);
 template bool is_faster<float>(const Plan&, const MlpShape&);
 template bool is_faster<double>(const Plan&, const MlpShape&);
 template std::optional<Plan> plan_slices<float>(const MlpShape&, int, int, int, std::size_t);

@@ -26,6 +26,9 @@ constexpr int block_threads = 512;
 template <typename T>
 constexpr int max_unit_tile = sizeof(T) == 4 ? 8 : 4;
 
+/// Rows of a batch that a thread multiplies at a time.
+constexpr int row_tile = 4;
+
 /// Where things are in a block's shared memory, counted in numbers.
 struct SharedLayout {
   int input = 0;       ///< [2][rows padded][k stride]: the slice of this batch and of the next
@@ -71,6 +74,29 @@ struct Plan {
 
   int blocks() const { return input_slices * unit_slices; }
 };
+
+/// The sizes that all blocks have in common.
+struct Sizes {
+  int in = 0;
+  int hidden = 0;
+  int out = 0;
+  int rows = 0;         ///< of a batch
+  int padded_rows = 0;  ///< whole tiles
+  int own_rows = 0;     ///< the most rows for which a block goes all the way to the loss
+  int owners = 0;       ///< slices of inputs whose blocks have rows
+  int k_stride = 0;
+  int units = 0;  ///< of a slice, with the padding
+  int unit_stride = 0;
+  int unit_groups = 0;
+  int own_sums = 0;       ///< own rows x units
+  int gradients = 0;      ///< of the last layer's weights, then of the hidden and of its biases
+  int logits_box = 0;     ///< numbers in the inbox of a slice of inputs
+  int gradients_box = 0;  ///< numbers in the inbox of a slice of units
+};
+
+/// For batches of `shape.rows`, which are no more than those of the plan.
+template <typename T>
+Sizes sizes_of(const MlpShape& shape, const Plan& plan);
 
 /// The division into these slices; none if it does not fit into `shared_bytes` for a block.
 template <typename T>

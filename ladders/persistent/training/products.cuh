@@ -32,8 +32,6 @@ struct TilePart {
   __device__ bool exists() const { return part >= 0; }
 };
 
-constexpr int row_tile = 4;
-
 /// In shared memory, the weights of unit u are row `row_of_unit(u)`: neighbouring threads have
 /// neighbouring tiles of units, and so read neighbouring rows, which begin in different banks.
 template <int unit_tile>

@@ -3,37 +3,16 @@
 #pragma once
 
 #include "03_shared_memory/vector.cuh"
-#include "04_minibatch/output_layer/output_layer.hpp"
 #include "cuda/fast_divmod.cuh"
 #include "ladders/persistent/training/mailbox.cuh"
 #include "ladders/persistent/training/mlp_steps.hpp"
 
 namespace stagewise::minibatch::persistent {
 
-/// The sizes that all blocks have in common.
-struct Sizes {
-  int in = 0;
-  int hidden = 0;
-  int out = 0;
-  int rows = 0;         ///< of a batch
-  int padded_rows = 0;  ///< whole tiles
-  int own_rows = 0;     ///< the most rows for which a block goes all the way to the loss
-  int owners = 0;       ///< slices of inputs whose blocks have rows
-  int k_stride = 0;
-  int units = 0;  ///< of a slice, with the padding
-  int unit_stride = 0;
-  int unit_groups = 0;
-  int own_sums = 0;       ///< own rows x units
-  int gradients = 0;      ///< of the last layer's weights, then of the hidden and of its biases
-  int logits_box = 0;     ///< numbers in the inbox of a slice of inputs
-  int gradients_box = 0;  ///< numbers in the inbox of a slice of units
-};
-
 /// What all blocks get.
 template <typename T>
 struct Arguments {
   Mlp<T> mlp;
-  LossProblem<T> loss;  ///< of a row in shared memory: without pointers
   Plan plan;
   Sizes sizes;
   Word* mailbox;
