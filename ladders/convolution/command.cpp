@@ -1,18 +1,19 @@
-#include "ladders/convolution/command.hpp"
-
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "03_shared_memory/kernels.hpp"
+#include "04_minibatch/minibatch_executor.hpp"
 #include "04_minibatch/offers.hpp"
 #include "04_minibatch/operation_files.hpp"
 #include "04_minibatch/step_options.hpp"
 #include "app/gpu_stage.hpp"
-#include "ladders/convolution/tf32_executor.hpp"
+#include "ladders/convolution/tf32_convolution.hpp"
 #include "ladders/offers.hpp"
 #include "ladders/persistent/latency/predictors.hpp"
+#include "ladders/program/commands.hpp"
 #include "offers/all.hpp"
 #include "tensor/option_error.hpp"
 
@@ -52,6 +53,30 @@ class WithoutConvolutions final : public MinibatchExecutor<T> {
   }
 
   OptionError reason_;
+};
+
+/// Rounds the factors of convolutions to TF32; the rest is stage 04's.
+class Tf32Executor final : public MinibatchExecutor<float> {
+ public:
+  using MinibatchExecutor<float>::run;
+
+  void run(const ConvolutionReluPool& op) {
+    if (shard(op.output).rows == 0) return;
+    ladder::convolution_relu_pool_in_tf32(stream(), problem_of(op), workspace());
+  }
+
+  void run(const ConvolutionBackward& op) {
+    const ConvolutionProblem convolution = problem(op.input, op.filter);
+    if (!shared_memory::fits_windows(convolution)) return MinibatchExecutor<float>::run(op);
+    ladder::filter_gradient_in_tf32(stream(), convolution, at(op.input), at(op.doutput),
+                                    at(op.dfilter), workspace());
+    if (!op.dinput) return;
+    ladder::input_gradient_in_tf32(stream(), convolution, at(op.filter), at(op.doutput),
+                                   at(op.dinput), workspace());
+  }
+
+ private:
+  void run(const Line& line) override { run_in_range(*this, line); }
 };
 
 template <typename T>

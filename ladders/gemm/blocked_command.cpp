@@ -1,7 +1,7 @@
 #include "01_serial/operation_files.hpp"
 #include "01_serial/serial_executor.hpp"
 #include "ladders/gemm/blocked.hpp"
-#include "ladders/gemm/commands.hpp"
+#include "ladders/program/commands.hpp"
 #include "network/operand.hpp"
 #include "offers/all.hpp"
 

@@ -3,8 +3,8 @@
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "app/gpu_stage.hpp"
 #include "ladders/convolution/im2col_executor.hpp"
-#include "ladders/gemm/commands.hpp"
 #include "ladders/gemm/gemm.hpp"
+#include "ladders/program/commands.hpp"
 #include "offers/all.hpp"
 
 namespace stagewise {

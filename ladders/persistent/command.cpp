@@ -1,5 +1,3 @@
-#include "ladders/persistent/command.hpp"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +11,7 @@
 #include "ladders/persistent/latency/predictors.hpp"
 #include "ladders/persistent/training/persistent_step.hpp"
 #include "ladders/persistent/training/persistent_training.hpp"
+#include "ladders/program/commands.hpp"
 #include "offers/all.hpp"
 
 namespace stagewise {

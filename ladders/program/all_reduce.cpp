@@ -1,7 +1,5 @@
 // The subcommand all-reduce.
 
-#include "ladders/program/all_reduce.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include "05_mpi/transport/peer.hpp"
 #include "app/text.hpp"
+#include "ladders/program/commands.hpp"
 #include "ladders/program/ring.hpp"
 #include "ladders/program/runner.hpp"
 #include "mpi/check.hpp"
@@ -72,7 +71,7 @@ class Message {
               .bytes = bytes},
              [this] { add_up(*host_); }},
             {{.name = "ring",
-              .file = "ladders/program/ring.cpp",
+              .file = "ladders/program/ring.hpp",
               .idea = "in a ring, with MPI_Sendrecv",
               .bytes = bytes},
              [this] { ring_.add_up(stream_, y_); }},

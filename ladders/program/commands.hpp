@@ -1,11 +1,29 @@
 /// @file
-/// The ladders, each a subcommand that runs the rungs at a given size, verifies each against stage
-/// 01 and times it.
+/// The subcommands: ladders, each of which runs the rungs at a given size, verifies each against
+/// stage 01 and times it, and programs of stages with other kernels.
 #pragma once
 
 #include "cuda/device.hpp"
 #include "ladders/program/options.hpp"
 #include "ladders/program/results.hpp"
+
+namespace stagewise::mpi {
+class World;
+}  // namespace stagewise::mpi
+
+namespace stagewise {
+
+/// @name Programs of stages with other kernels: they have train, evaluate, predict and info
+/// @param argc,argv the command line, beginning with the subcommand.
+/// @return the exit code.
+/// @{
+int run_blocked(int argc, char** argv);     ///< stage 01's, with a blocked product
+int run_rungs(int argc, char** argv);       ///< stage 03's, with every rung of the ladders
+int run_tf32(int argc, char** argv);        ///< stage 04's, with convolutions in TF32
+int run_persistent(int argc, char** argv);  ///< stage 04's, with kernels that stay on the GPU
+/// @}
+
+}  // namespace stagewise
 
 namespace stagewise::ladder {
 
@@ -48,6 +66,11 @@ struct ConvolutionOptions : Options {
   Index filters = 32;
 };
 
+/// The sum of a message over all processes, on the GPU of each; the reference is NCCL.
+struct AllReduceOptions : Options {
+  Index bytes = 0;  ///< of a message; 0: several sizes
+};
+
 /// Declares the options of a subcommand.
 /// @param options receives their values.
 void declare(CLI::App& command, GemmOptions& options);
@@ -57,6 +80,8 @@ void declare(CLI::App& command, ReduceOptions& options);
 void declare(CLI::App& command, TransposeOptions& options);
 /// @overload
 void declare(CLI::App& command, ConvolutionOptions& options);
+/// @overload
+void declare(CLI::App& command, AllReduceOptions& options);
 
 /// Runs the requested rungs, and prints each when it is done.
 /// @throws Error if the problem does not fit into the memory of the GPU or the host, or if the only
@@ -69,5 +94,10 @@ Results run(const ReduceOptions& options);
 Results run(const TransposeOptions& options);
 /// @overload
 Results run(const ConvolutionOptions& options);
+
+/// The same in several processes. Waits for the other ranks.
+/// @throws Error if the only requested rung cannot be used. UsageError if there is one process
+///         only, or if the message's size is no multiple of a number's.
+Results run(const AllReduceOptions& options, mpi::World& world);
 
 }  // namespace stagewise::ladder

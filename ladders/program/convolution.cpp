@@ -75,7 +75,7 @@ void check_layer_fits(const ConvolutionOptions& o) {
 template <typename T>
 class Layer {
  public:
-  Layer(const ConvolutionOptions& o, Random random)
+  Layer(const ConvolutionOptions& o, Random random, const cuda::Stream& stream)
       : problem_{.batch = o.images,
                  .height = o.size,
                  .width = o.size,
@@ -85,9 +85,7 @@ class Layer {
                  .out = o.filters},
         host_input_(random_numbers<T>(o.images * o.size * o.size * o.channels, random)),
         host_filter_(random_numbers<T>(problem_.window() * o.filters, random)),
-        host_bias_(random_numbers<T>(o.filters, random)) {}
-
-  void load(const cuda::Stream& stream) {
+        host_bias_(random_numbers<T>(o.filters, random)) {
     copy_in(stream, host_input_, input_);
     copy_in(stream, host_filter_, filter_);
     copy_in(stream, host_bias_, bias_);
@@ -126,20 +124,16 @@ class Layer {
   }
 
   /// What clears the results, and compares the pooled ones, or those of the convolution.
-  Runner::Work work(const cuda::Stream& stream, bool with_pooling) {
-    return {.prepare =
-                [&] {
-                  poison(stream, sum_);
-                  poison(stream, output_);
-                },
-            .enqueue = {},
-            .verify =
-                [&, with_pooling](Row& row) {
-                  const auto& expected = with_pooling ? expected_output_ : expected_sum_;
-                  const Index elements = std::ssize(expected);  // in a row for each pixel
-                  note_difference(row, copy_out(stream, with_pooling ? output_ : sum_, elements),
-                                  expected, elements / problem_.out, problem_.out);
-                }};
+  Runner::Work work(const Runner& runner, bool with_pooling) {
+    const auto& expected = with_pooling ? expected_output_ : expected_sum_;
+    const Index pixels = std::ssize(expected) / problem_.out;
+    Runner::Work work =
+        runner.work_on(with_pooling ? output_ : sum_, expected, pixels, problem_.out);
+    work.prepare = [&] {
+      poison(runner.stream(), sum_);
+      poison(runner.stream(), output_);
+    };
+    return work;
   }
 
  private:
@@ -177,9 +171,7 @@ std::vector<Table> run_convolution(const ConvolutionOptions& o) {
   check_layer_fits<T>(o);
   const Counts counts = counts_of(o);
   Runner runner(o);
-  const cuda::Stream& stream = runner.stream();
-  Layer<T> operands(o, Random(o.seed));
-  operands.load(stream);
+  Layer<T> operands(o, Random(o.seed), runner.stream());
   const LayerProblem<T> layer = operands.layer();
 
   // As that of an element of a product (gemm.cpp): each is a sum of as many products of numbers
@@ -217,7 +209,7 @@ std::vector<Table> run_convolution(const ConvolutionOptions& o) {
   std::vector<Table> tables;
   const auto run_table = [&](Table& table, Ladder<LayerProblem<T>> ladder, bool with_pooling) {
     if (table.rows.empty()) return;
-    runner.run(table, ladder, layer, operands.work(stream, with_pooling));
+    runner.run(table, ladder, layer, operands.work(runner, with_pooling));
     tables.push_back(table);
   };
   run_table(sums, convolution_ladder<T>(), false);

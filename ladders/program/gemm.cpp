@@ -1,6 +1,6 @@
 // The subcommand gemm.
 
-#include "01_serial/gemm.hpp"
+#include "ladders/gemm/gemm.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include "app/text.hpp"
 #include "app/values.hpp"
 #include "cuda/device.hpp"
-#include "ladders/gemm/gemm.hpp"
 #include "ladders/program/commands.hpp"
+#include "ladders/program/product.hpp"
 #include "ladders/program/references.hpp"
 #include "ladders/program/runner.hpp"
 #include "tensor/counts.hpp"
@@ -62,76 +62,16 @@ void check_factors(const GemmOptions& o) {
   }
 }
 
-/// The operands, on the host and on the GPU.
 template <typename T>
-class Product {
- public:
-  Product(const GemmOptions& o, Random random)
-      : m_(o.m),
-        n_(o.n),
-        host_a_(random_numbers<T>(o.m * o.k, random)),
-        host_b_(random_numbers<T>(o.k * o.n, random)),
-        host_c_(random_numbers<T>(o.m * o.n, random)),
-        problem_{.op_a = o.transpose_a ? Transpose::yes : Transpose::no,
-                 .op_b = o.transpose_b ? Transpose::yes : Transpose::no,
-                 .m = o.m,
-                 .n = o.n,
-                 .k = o.k,
-                 .alpha = static_cast<T>(o.alpha),
-                 .a = a_.data(),
-                 .b = b_.data(),
-                 .beta = static_cast<T>(o.beta),
-                 .c = c_.data()} {}
-
-  const GemmProblem<T>& problem() const { return problem_; }
-
-  /// Copies A and B to the GPU.
-  void load(const cuda::Stream& stream) {
-    copy_in(stream, host_a_, a_);
-    copy_in(stream, host_b_, b_);
-  }
-
-  /// Restores C to its state before the product.
-  void prepare(const cuda::Stream& stream) {
-    if (problem_.beta == 0) {
-      poison(stream, c_);
-    } else {
-      copy_in(stream, host_c_, c_);
-    }
-  }
-
-  /// C as it is on the GPU.
-  std::vector<T> result(const cuda::Stream& stream) const { return copy_out(stream, c_, m_ * n_); }
-
-  /// Stage 01's result for the same inputs, in double.
-  std::vector<double> expected() const {
-    const std::vector<double> a(host_a_.begin(), host_a_.end());
-    const std::vector<double> b(host_b_.begin(), host_b_.end());
-    std::vector<double> c(host_c_.begin(), host_c_.end());
-    serial::gemm<double>(serial::GemmVariant::blas, {.op_a = problem_.op_a,
-                                                     .op_b = problem_.op_b,
-                                                     .m = m_,
-                                                     .n = n_,
-                                                     .k = problem_.k,
-                                                     .alpha = static_cast<double>(problem_.alpha),
-                                                     .a = a.data(),
-                                                     .b = b.data(),
-                                                     .beta = static_cast<double>(problem_.beta),
-                                                     .c = c.data()});
-    return c;
-  }
-
- private:
-  Index m_;
-  Index n_;
-  std::vector<T> host_a_;
-  std::vector<T> host_b_;
-  std::vector<T> host_c_;
-  Tensor<T> a_ = on_device<T>(std::ssize(host_a_));
-  Tensor<T> b_ = on_device<T>(std::ssize(host_b_));
-  Tensor<T> c_ = on_device<T>(std::ssize(host_c_));
-  GemmProblem<T> problem_;
-};
+GemmProblem<T> problem_of(const GemmOptions& o) {
+  return {.op_a = o.transpose_a ? Transpose::yes : Transpose::no,
+          .op_b = o.transpose_b ? Transpose::yes : Transpose::no,
+          .m = o.m,
+          .n = o.n,
+          .k = o.k,
+          .alpha = static_cast<T>(o.alpha),
+          .beta = static_cast<T>(o.beta)};
+}
 
 /// What the rows have in common: the required accuracy of the product, and its minimum work.
 /// @throws Error if the problem does not fit into memory.
@@ -240,8 +180,7 @@ Table run_gemm(const GemmOptions& o) {
   const Row common = row_of<T>(o);
   Runner runner(o);
   const cuda::Stream& stream = runner.stream();
-  Product<T> product(o, Random(o.seed));
-  product.load(stream);
+  Product<T> product(problem_of<T>(o), Random(o.seed), stream);
   const GemmProblem<T>& problem = product.problem();
   Table table{.heading = o.tiles ? "tile" : "rung",
               .reference_name = "cuBLAS",
@@ -255,13 +194,12 @@ Table run_gemm(const GemmOptions& o) {
   const std::vector<double> expected = product.expected();
   std::vector<T> by_reference;
   Runner::Work work;
-  work.prepare = [&] { product.prepare(stream); };
+  work.prepare = [&] { product.prepare(); };
   work.verify = [&](Row& row) {
-    const std::vector<T> found = product.result(stream);
+    const std::vector<T> found = product.result();
     note_difference(row, found, expected, o.m, o.n);
     if (by_reference.empty()) return;
-    row.reference_difference =
-        compare_values(std::span<const T>(found), std::span<const T>(by_reference)).relative;
+    row.reference_difference = relative_difference(found, by_reference);
   };
   if constexpr (has_cublas) {
     ReferenceGemm cublas(arithmetic_of(o.cublas));
@@ -273,7 +211,7 @@ Table run_gemm(const GemmOptions& o) {
     runner.run(*table.reference, work);
     work.prepare();
     work.enqueue();
-    by_reference = product.result(stream);
+    by_reference = product.result();
   }
   if (!o.tiles) {
     runner.run(table, ladder::gemm_ladder<T>(), problem, work);

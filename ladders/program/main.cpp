@@ -25,10 +25,6 @@
 #include "app/gpu_limits.hpp"
 #include "app/program.hpp"
 #include "io/file.hpp"
-#include "ladders/convolution/command.hpp"
-#include "ladders/gemm/commands.hpp"
-#include "ladders/persistent/command.hpp"
-#include "ladders/program/all_reduce.hpp"
 #include "ladders/program/commands.hpp"
 #include "ladders/program/roofline.hpp"
 #include "tensor/error.hpp"
@@ -39,8 +35,7 @@
 namespace stagewise::ladder {
 namespace {
 
-/// A subcommand that is a stage's program with other kernels: it has train, evaluate, predict and
-/// info.
+/// A subcommand that is a stage's program with other kernels.
 struct Training {
   const char* name;
   const char* description;

@@ -5,6 +5,7 @@
 
 #include "app/values.hpp"
 #include "cuda/device.hpp"
+#include "ladders/program/commands.hpp"
 
 namespace stagewise::ladder {
 
@@ -43,6 +44,11 @@ void add_options(CLI::App& command, Options& options, const std::vector<std::str
   add_value(command, "report", "FILE", "write the results as JSON", "",
             [&](const std::string& text) { options.report = parse_name(text); });
   command.option_defaults()->group("Options");
+}
+
+void declare(CLI::App& command, AllReduceOptions& options) {
+  add_size(command, "bytes", "bytes of a message [several sizes]", options.bytes);
+  add_options(command, options, {"host", "ring", "one-shot", "two-shot"});
 }
 
 }  // namespace stagewise::ladder

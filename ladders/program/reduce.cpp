@@ -40,11 +40,7 @@ Table run_sum(const ReduceOptions& options) {
   std::vector<T> expected(1);
   serial::sum(n, host_x.data(), expected.data());
 
-  Runner::Work work;
-  work.prepare = [&] { poison(runner.stream(), out); };
-  work.verify = [&](Row& row) {
-    note_difference(row, copy_out(runner.stream(), out, 1), expected, 1, 1);
-  };
+  Runner::Work work = runner.work_on(out, expected, 1, 1);
   const shared_memory::SumProblem<T> problem{.n = n, .x = x.data(), .out = out.data()};
   const auto ladder = shared_memory::sum_ladder<T>();
   Table table{
@@ -96,26 +92,16 @@ Table run_column_sums(const ReduceOptions& options) {
               .rows = rows_for(ladder, options.rung, problem, common, default_reduce_rung),
               .reference = {}};
   print_sum("the column sums of " + shape_text(rows, cols), common.bytes, options.precision);
-  Runner::Work work;
   if (has_copy) {
     const Index half = std::max<Index>(rows * cols / 2, 1);
-    const auto copied = static_cast<double>(half) * sizeof(T);
     auto y = on_device<T>(half);
-    table.reference = {.name = "copy", .bytes = 2 * copied};
-    work.prepare = [&] { poison(runner.stream(), y); };
-    work.enqueue = [&] { copy_over(runner.stream(), half, x.data(), y.data()); };
-    work.verify = [&](Row& row) {
-      note_difference(row, copy_out(runner.stream(), y, half), host_x, 1, half);
-    };
-    work.also_without_graph = true;
-    runner.run(*table.reference, work);
-    work.also_without_graph = false;
+    table.reference = {.name = "copy", .bytes = 2 * sizeof(T) * static_cast<double>(half)};
+    Runner::Work copy = runner.work_on(y, host_x, 1, half);
+    copy.enqueue = [&] { copy_over(runner.stream(), half, x.data(), y.data()); };
+    copy.also_without_graph = true;
+    runner.run(*table.reference, copy);
   }
-  work.prepare = [&] { poison(runner.stream(), out); };
-  work.verify = [&](Row& row) {
-    note_difference(row, copy_out(runner.stream(), out, cols), expected, 1, cols);
-  };
-  runner.run(table, ladder, problem, work);
+  runner.run(table, ladder, problem, runner.work_on(out, expected, 1, cols));
   return table;
 }
 

@@ -2,8 +2,10 @@
 /// The results of a ladder's kernels, with the verdict and the report on them.
 #pragma once
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "tensor/device_limits.hpp"
 #include "tensor/kernel_counters.hpp"
 #include "tensor/shape.hpp"
+#include "verify/differences.hpp"
 
 namespace stagewise::ladder {
 
@@ -41,6 +44,36 @@ struct Row {
   double operations = 0;                   ///< of arithmetic; 0: the memory is the limit
   double bytes = 0;                        ///< the minimum that must move
 };
+
+/// Euclidean norm of the difference over that of what was expected, of as many numbers as there are
+/// in `found`.
+template <typename Found, typename Expected>
+double relative_difference(const std::vector<Found>& found, const std::vector<Expected>& expected) {
+  double squares = 0;
+  double expected_squares = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto wanted = static_cast<double>(expected[i]);
+    squares += std::pow(static_cast<double>(found[i]) - wanted, 2);
+    expected_squares += wanted * wanted;
+  }
+  // Two zeros do not differ, and nothing is infinitely far from zero.
+  return squares == 0 ? 0 : std::sqrt(squares / expected_squares);
+}
+
+/// Records how far a row's output of rows x columns is from the expected result.
+template <typename Found, typename Expected>
+void note_difference(Row& row, const std::vector<Found>& found,
+                     const std::vector<Expected>& expected, Index rows, Index columns) {
+  row.difference = relative_difference(found, expected);
+  row.worst = 0;
+  row.wrong =
+      describe_differences(std::span<const Found>(found), std::span<const Expected>(expected),
+                           {rows, columns, row.tile}, [&](double value, double wanted) {
+                             const double difference = std::abs(value - wanted);
+                             if (!(difference <= row.worst)) row.worst = difference;
+                             return difference <= row.bound;  // which no NaN is
+                           });
+}
 
 /// Rows that are compared with each other.
 struct Table {

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 #include <iostream>
-#include <optional>
-#include <system_error>
+
+#include <unistd.h>
 
 #include "app/child.hpp"
 #include "cuda/counters.hpp"
@@ -16,29 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that is removed again.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "ladder.XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw Error("no folder can be made in " + fs::temp_directory_path().string() +
-                  ", where a report is needed to draw the figure; choose one by --report FILE");
-    }
-    path_ = name;
+/// A new file, for who removes it again.
+fs::path make_temporary_file() {
+  std::string name = (fs::temp_directory_path() / "ladder.XXXXXX").string();
+  const int descriptor = mkstemp(name.data());
+  if (descriptor < 0) {
+    throw Error("no file can be made in " + fs::temp_directory_path().string() +
+                ", where a report is needed to draw the figure; choose one by --report FILE");
   }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+  close(descriptor);
+  return name;
+}
 
 }  // namespace
 
@@ -56,15 +44,13 @@ void check_roofline(const fs::path& figure) {
 
 void draw_roofline(const Results& results, const Options& options,
                    const std::vector<std::string>& command) {
-  std::optional<TemporaryFolder> folder;
-  fs::path report = options.report;
-  if (report.empty()) {
-    report = folder.emplace().path() / "ladder.json";
-    write_report(report, results, options, command);
-  }
+  const bool is_temporary = options.report.empty();
+  const fs::path report = is_temporary ? make_temporary_file() : options.report;
+  if (is_temporary) write_report(report, results, options, command);
   std::cout << std::flush;
   const int code = run_child({STAGEWISE_RUN_SH, "plot", "--no-install", "roofline", report.string(),
                               "--output", options.roofline.string()});
+  if (is_temporary) fs::remove(report);
   if (code != 0) throw Error("the roofline was not drawn, for the reason above");
 }
 

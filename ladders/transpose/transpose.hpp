@@ -20,12 +20,7 @@ struct TransposeProblem {
 template <typename T>
 Ladder<TransposeProblem<T>> transpose_ladder();
 
-/// The rung that transpose() takes: the last one but for the one that pays only behind kernels that
-/// allow it.
+/// The rung to take: the last one but for the one that pays only behind kernels that allow it.
 constexpr std::string_view default_transpose_rung = "vectors";
-
-/// y = x^T, by the default rung.
-template <typename T>
-void transpose(cudaStream_t stream, const TransposeProblem<T>& problem, Workspace& workspace);
 
 }  // namespace stagewise::shared_memory

@@ -8,10 +8,8 @@
 
 #include "cli/command_line.hpp"
 #include "ladders/program/table.hpp"
-#include "ladders/program/values.hpp"
 
-namespace stagewise {
-namespace ladder {
+namespace stagewise::ladder {
 namespace {
 
 /// A row as a GPU fills it.
@@ -162,44 +160,34 @@ TEST_F(LadderEnd, IsOneWhereARungDiffers) {
   expect_contains(text("report.json"), "[3, 5] is nan");
 }
 
-}  // namespace
-}  // namespace ladder
-
-namespace {
-
-ValueDifference compare(const std::vector<float>& found, const std::vector<double>& expected) {
-  return compare_values(std::span<const float>(found), std::span<const double>(expected));
+/// The row of an output in which at most `bound` is allowed.
+Row row_with(const std::vector<float>& found, const std::vector<double>& expected, double bound) {
+  Row row{.bound = bound};
+  note_difference(row, found, expected, 1, std::ssize(found));
+  return row;
 }
 
-TEST(CompareValues, FindsTheWorst) {
-  const ValueDifference difference = compare({1, 2.5, 2, 4}, {1, 2, 2, 4});
-  EXPECT_EQ(difference.place, 1);
-  EXPECT_EQ(difference.worst, 0.5);
-  EXPECT_EQ(difference.found, 2.5);
-  EXPECT_EQ(difference.expected, 2);
-  EXPECT_DOUBLE_EQ(difference.relative, 0.1);
-  EXPECT_TRUE(difference.within(0.5));
-  EXPECT_FALSE(difference.within(0.49));
+TEST(LadderRow, IsWrongBeyondItsBound) {
+  const Row row = row_with({1, 2.5, 2, 4}, {1, 2, 2, 4}, 0.5);
+  EXPECT_EQ(row.wrong, "");
+  EXPECT_EQ(row.worst, 0.5);
+  EXPECT_DOUBLE_EQ(row.difference, 0.1);
+  expect_contains(row_with({1, 2.5, 2, 4}, {1, 2, 2, 4}, 0.49).wrong, "is 2.5 instead of 2");
+  EXPECT_EQ(row_with({0, -1}, {0, -1}, 0).wrong, "");
+  EXPECT_EQ(row_with({0, 0}, {0, 0}, 0).difference, 0);
 }
 
-TEST(CompareValues, EqualNumbersDoNotDiffer) {
-  EXPECT_TRUE(compare({0, -1}, {0, -1}).within(0));
-  EXPECT_EQ(compare({0, 0}, {0, 0}).relative, 0);
-}
-
-TEST(CompareValues, WhatIsNotFiniteNeverPasses) {
+TEST(LadderRow, IsWrongWhereANumberIsNotFinite) {
   const auto infinity = std::numeric_limits<float>::infinity();
   for (const float value : {std::nanf(""), infinity, -infinity}) {
-    for (const std::vector<float>& found :
-         {std::vector<float>{value, 9, 2}, std::vector<float>{9, value, 2},
-          std::vector<float>{9, 2, value}}) {
-      const ValueDifference difference = compare(found, {1, 1, 1});
-      EXPECT_FALSE(difference.within(std::numeric_limits<double>::infinity()));
-      EXPECT_FALSE(std::isfinite(difference.found)) << "the worst is the one that is not finite";
+    for (std::size_t place = 0; place < 3; ++place) {
+      std::vector<float> found = {9, 9, 2};
+      found[place] = value;
+      expect_contains(row_with(found, {1, 1, 1}, 10).wrong, "1 of 3 elements");
     }
   }
-  EXPECT_FALSE(compare({infinity}, {std::numeric_limits<double>::infinity()}).within(1));
+  EXPECT_NE(row_with({infinity}, {std::numeric_limits<double>::infinity()}, 1).wrong, "");
 }
 
 }  // namespace
-}  // namespace stagewise
+}  // namespace stagewise::ladder
