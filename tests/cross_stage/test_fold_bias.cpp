@@ -9,23 +9,23 @@
 #include "cross_stage/trainings.hpp"
 #include "network/model.hpp"
 #include "network/workers.hpp"
+#include "reports/003/fold_bias/fold_bias.hpp"
 #include "reports/003/fold_bias/fold_bias_executor.hpp"
 
 namespace stagewise {
 namespace {
 
 using shared_memory::ConvolutionVariant;
-using shared_memory::FoldBias;
 
 template <typename T>
 ComparedStage<T> folding(ConvolutionVariant form, FoldBias fold) {
-  return {.make =
-              [=] {
-                return std::make_unique<FoldBiasExecutor<T>>(
-                    SharedMemoryOptions{.convolution = form}, fold);
-              },
-          .rewrite = [](const Program& program,
-                        Index /*max_rows*/) { return shared_memory::fold_biases(program); }};
+  return {
+      .make =
+          [=] {
+            return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = form},
+                                                         fold);
+          },
+      .rewrite = [](const Program& program, Index /*max_rows*/) { return fold_biases(program); }};
 }
 
 int register_folding(const std::string& name, ConvolutionVariant form, FoldBias fold) {
@@ -43,7 +43,7 @@ void expect_trains_as_stage_01(FoldBias fold, const std::string& beginning) {
     cross_stage::expect_same_outcome<T>(
         cross_stage::train_program<T>(
             std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions(), fold), one, {},
-            shared_memory::fold_biases),
+            fold_biases),
         cross_stage::train_serially<T>(one), one.name);
   }
 }
@@ -62,7 +62,7 @@ TEST(FoldBiases, MakesOneProductOfALayer) {
   const Model model = build_model({.hidden = {5}, .sample = {3}, .classes = 2});
   const Program step = build_training(model, {}, {}).step;
   std::vector<std::string> names;
-  for (const Line& line : shared_memory::fold_biases(step).lines) {
+  for (const Line& line : fold_biases(step).lines) {
     names.emplace_back(name_of(line.operation));
   }
   const std::vector<std::string> expected = {"gather",

@@ -2,18 +2,30 @@
 /// Stage 03 with the bias as one more row of the weights: `--fold-bias`.
 #pragma once
 
+#include <cstdint>
+
 #include "03_shared_memory/shared_memory_executor.hpp"
-#include "reports/003/fold_bias/fold_bias.hpp"
 
 namespace stagewise {
 
+/// How a layer's input gets its column of ones.
+enum class FoldBias : std::uint8_t { in_place, out_of_place };
+
 /// Computes the operations that fold_biases() has inserted; everything else is stage 03's.
+///
+/// With a first column of ones in the input and the bias as the first row of the weights, a layer
+/// is one product, forward and backward:
+///
+///     [1 | input] [bias  ]  =  input weight + bias
+///                 [weight]
+///
+/// These larger matrices are the executor's own, and used for one layer after another.
 template <typename T>
 class FoldBiasExecutor final : public SharedMemoryExecutor<T> {
  public:
   /// @throws Error as SharedMemoryExecutor does.
-  FoldBiasExecutor(const SharedMemoryOptions& options, shared_memory::FoldBias how)
-      : SharedMemoryExecutor<T>(options), folded_(how) {}
+  FoldBiasExecutor(const SharedMemoryOptions& options, FoldBias how)
+      : SharedMemoryExecutor<T>(options), how_(how) {}
 
   using SharedMemoryExecutor<T>::run;
   void run(const FoldedLinear& op);
@@ -21,12 +33,24 @@ class FoldBiasExecutor final : public SharedMemoryExecutor<T> {
 
  private:
   void prepare(const Program& program) override;
-
   void run(const Line& line) override { run_in_range(*this, line); }
 
+  void reserve(ValueId weight, bool with_gradients);
   LinearProblem<T> layer(ValueId input, ValueId weight, ValueId bias);
+  void copy(const T* from, T* to, Index elements);
 
-  shared_memory::FoldedLayer<T> folded_;
+  /// Assembles the larger matrices from a layer's own.
+  void fold(const LinearProblem<T>& layer);
+
+  /// Extracts the gradient of the layer's input from the larger matrix's.
+  void unfold_input_gradient(const LinearProblem<T>& layer, T* dinput);
+
+  FoldBias how_;
+  Tensor<T> input_;            ///< [rows, 1 + in]
+  Tensor<T> weight_;           ///< [1 + in, out]
+  Tensor<T> input_gradient_;   ///< [rows, 1 + in]
+  Tensor<T> weight_gradient_;  ///< [1 + in, out]
+  Tensor<T> helper_;           ///< for in_place
 };
 
 extern template class FoldBiasExecutor<float>;

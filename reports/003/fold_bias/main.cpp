@@ -6,6 +6,7 @@
 #include "03_shared_memory/operation_files.hpp"
 #include "app/gpu_stage.hpp"
 #include "offers/all.hpp"
+#include "reports/003/fold_bias/fold_bias.hpp"
 #include "reports/003/fold_bias/fold_bias_executor.hpp"
 #include "reports/offers.hpp"
 
@@ -22,12 +23,11 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
   if (!folds(options)) return std::make_unique<SharedMemoryExecutor<T>>();
   const bool is_in_place = options.at("fold-bias") == "in-place";
   return std::make_unique<FoldBiasExecutor<T>>(
-      SharedMemoryOptions(),
-      is_in_place ? shared_memory::FoldBias::in_place : shared_memory::FoldBias::out_of_place);
+      SharedMemoryOptions(), is_in_place ? FoldBias::in_place : FoldBias::out_of_place);
 }
 
 Program rewrite(const Program& program, const StageOptions& options, Index /*max_rows*/) {
-  return folds(options) ? shared_memory::fold_biases(program) : program;
+  return folds(options) ? fold_biases(program) : program;
 }
 
 Stage describe_stage() {
