@@ -11,6 +11,7 @@
 #include "03_shared_memory/reduce/2_non_divergent.cuh"
 #include "03_shared_memory/reduce/3_sequential.cuh"
 #include "03_shared_memory/reduce/5_last_warp.cuh"
+#include "ladders/gemm/3_dot_product.cuh"
 #include "ladders/gemm/gemm.hpp"
 #include "ladders/gemm/hopper/wgmma_rungs.hpp"
 #include "ladders/gemm/rungs.hpp"
@@ -55,13 +56,13 @@ std::vector<GemmRung<T>> all_rungs() {
        run_kernel<T, gemm_of_floats<T, round_to_bf16>>},
   };
   std::vector<GemmRung<T>> beside = {
-      {"dot-interleaved", "ladders/gemm/3_dot_product.cu", "a block an element, adding in pairs",
+      {"dot-interleaved", "ladders/gemm/3_dot_product.cuh", "a block an element, adding in pairs",
        run_kernel<T, gemm_dot_product<T, Interleaved>>, all},
-      {"dot-non-divergent", "ladders/gemm/3_dot_product.cu", "... by neighbouring threads",
+      {"dot-non-divergent", "ladders/gemm/3_dot_product.cuh", "... by neighbouring threads",
        run_kernel<T, gemm_dot_product<T, NonDivergent>>, all},
-      {"dot-sequential", "ladders/gemm/3_dot_product.cu", "... of neighbouring numbers",
+      {"dot-sequential", "ladders/gemm/3_dot_product.cuh", "... of neighbouring numbers",
        run_kernel<T, gemm_dot_product<T, Sequential>>, all},
-      {"dot-last-warp", "ladders/gemm/3_dot_product.cu", "... the last warp without barriers",
+      {"dot-last-warp", "ladders/gemm/3_dot_product.cuh", "... the last warp without barriers",
        run_kernel<T, gemm_dot_product<T, LastWarp>>, all},
       {"tile-4", "stages/03_shared_memory/gemm/4_tile.cu", "rung 4 with tiles of 4 x 4",
        run_kernel<T, gemm_tile<T, 4>>, all, 4},

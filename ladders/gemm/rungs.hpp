@@ -7,10 +7,6 @@
 
 namespace stagewise::shared_memory {
 
-/// Rung 3: one block per dot product, whose threads add up their products with `Tree`.
-template <typename T, typename Tree>
-void gemm_dot_product(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
-
 /// Rung 5: coalesced for all transposes, with `padding` unused columns in shared memory.
 template <typename T, int padding>
 void gemm_coalesced_tile(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);

@@ -101,48 +101,52 @@ class Rungs : public testing::Test {
   }
 
   /// The same for what `run` enqueues and `what` describes, a variant of the rung.
+  /// @param offsets the elements before A, B and C.
   template <typename Run>
   void check_with(const Run& run, const std::string& what, const GemmRung<Scalar>& rung,
-                  const GemmProblem<Scalar>& shape, std::uint64_t seed, bool repeats = false) {
+                  const GemmProblem<Scalar>& shape, std::uint64_t seed, bool repeats = false,
+                  const std::array<Index, 3>& offsets = {}) {
     GemmProblem<Scalar> p = shape;
-    const std::vector<Scalar> a = random_values<Scalar>(p.m * p.k, seed);
-    const std::vector<Scalar> b = random_values<Scalar>(p.k * p.n, seed + 1, -1, 2);
+    const Index before_c = offsets[2];
+    const std::vector<Scalar> a = random_values<Scalar>(offsets[0] + p.m * p.k, seed);
+    const std::vector<Scalar> b = random_values<Scalar>(offsets[1] + p.k * p.n, seed + 1, -1, 2);
     std::vector<Scalar> c =
         p.beta == 0 ? poison<Scalar>(p.m * p.n) : random_values<Scalar>(p.m * p.n, seed + 2);
-    c.push_back(Scalar{-77});  // nobody is to touch what comes behind
-    p.a = a.data();
-    p.b = b.data();
+    // Nobody is to touch what comes before and behind.
+    c.insert(c.begin(), static_cast<std::size_t>(before_c), Scalar{-77});
+    c.push_back(Scalar{-77});
+    p.a = a.data() + offsets[0];
+    p.b = b.data() + offsets[1];
     const auto computed = [&] {
       CudaArray there_a(a);
       CudaArray there_b(b);
       CudaArray there_c(c);
       GemmProblem<Scalar> there = p;
-      there.a = there_a.get();
-      there.b = there_b.get();
-      there.c = there_c.get();
+      there.a = there_a.get() + offsets[0];
+      there.b = there_b.get() + offsets[1];
+      there.c = there_c.get() + before_c;
       run(there, *workspace_);
       return there_c.read();
     };
     const std::vector<Scalar> actual = computed();
 
     std::vector<Scalar> expected = c;
-    p.c = expected.data();
+    p.c = expected.data() + before_c;
     serial::gemm(serial::GemmVariant::reordered, p);
+    const auto without_guards = [&](const std::vector<Scalar>& values) {
+      return std::vector<Scalar>(values.begin() + before_c, values.end() - 1);
+    };
     Scalar scale = 0;
-    for (Index i = 0; i < p.m * p.n; ++i) {
-      scale = std::max(scale, std::abs(expected[static_cast<std::size_t>(i)]));
-    }
+    for (const Scalar value : without_guards(expected)) scale = std::max(scale, std::abs(value));
     const Scalar bound = static_cast<Scalar>(8 + 2 * std::sqrt(static_cast<double>(p.k))) *
                              std::numeric_limits<Scalar>::epsilon() * scale +
                          rounding_bound(rung, p, scale);
     ASSERT_EQ(actual.back(), Scalar{-77}) << what << " writes behind C";
-    const auto without_guard = [](std::vector<Scalar> values) {
-      values.pop_back();
-      return values;
-    };
-    expect_computed<Scalar>(what, without_guard(actual), without_guard(expected),
+    ASSERT_EQ(std::count(actual.begin(), actual.begin() + before_c, Scalar{-77}), before_c)
+        << what << " writes before C";
+    expect_computed<Scalar>(what, without_guards(actual), without_guards(expected),
                             {p.m, p.n, rung.tile}, bound,
-                            [&] { return without_guard(computed()); });
+                            [&] { return without_guards(computed()); });
     for (int i = 0; repeats && i < 2; ++i)
       EXPECT_EQ(computed(), actual) << what << " differs, again";
   }
@@ -316,40 +320,18 @@ TYPED_TEST_P(Rungs, TilesHaveAsManyBlocksAsTheWorkspaceHasRoomFor) {
 /// Matrices that begin anywhere: a row may be a multiple of 16 bytes long and not begin at one.
 TYPED_TEST_P(Rungs, EveryRungTakesMatricesThatBeginAnywhere) {
   using T = typename TypeParam::Scalar;
-  Workspace workspace;
-  constexpr Index m = 36;
-  constexpr Index n = 68;
-  constexpr Index k = 40;
+  const GemmProblem<T> problem = {.m = 36, .n = 68, .k = 40, .alpha = 2, .beta = -1};
   for (const GemmRung<T>& rung : TypeParam::rungs()) {
     if (rung.name.starts_with("dot-") || !rung.supports({})) continue;  // no vectors, and slow
     for (const Index offset : {1, 2, 3}) {
-      for (int which = 0; which < 3; ++which) {
-        const auto offset_of = [&](int operand) { return operand == which ? offset : 0; };
-        const std::vector<T> a = random_values<T>(m * k + 4, 1);
-        const std::vector<T> b = random_values<T>(k * n + 4, 2);
-        const std::vector<T> c = random_values<T>(m * n + 4, 3);
-        GemmProblem<T> p = {.m = m, .n = n, .k = k, .alpha = 2, .beta = -1};
-        const auto computed = [&] {
-          CudaArray there_a(a);
-          CudaArray there_b(b);
-          CudaArray there_c(c);
-          GemmProblem<T> there = p;
-          there.a = there_a.get() + offset_of(0);
-          there.b = there_b.get() + offset_of(1);
-          there.c = there_c.get() + offset_of(2);
-          rung.run(nullptr, there, workspace);
-          return there_c.read();
-        };
-        std::vector<T> expected = c;
-        p.a = a.data() + offset_of(0);
-        p.b = b.data() + offset_of(1);
-        p.c = expected.data() + offset_of(2);
-        serial::gemm(serial::GemmVariant::reordered, p);
-        expect_computed<T>(  // what lies around C included
-            command_of(rung, p) + ", operand " + std::to_string(which) + " from element " +
+      for (std::size_t which = 0; which < 3; ++which) {
+        std::array<Index, 3> offsets = {};
+        offsets[which] = offset;
+        this->check_with(
+            [&](const GemmProblem<T>& p, Workspace& workspace) { rung.run(nullptr, p, workspace); },
+            command_of(rung, problem) + ", operand " + std::to_string(which) + " from element " +
                 std::to_string(offset) + " on,",
-            computed(), expected, {.columns = std::ssize(expected)},
-            2000 * std::numeric_limits<T>::epsilon() + rounding_bound(rung, p, T{0}), computed);
+            rung, problem, 1, false, offsets);
         if (this->HasFatalFailure()) return;
       }
     }

@@ -121,18 +121,6 @@ TEST(GemmPrecisions, ErrorsAreThoseOfTheirBits) {
   }
 }
 
-/// Sizes alone: nobody has the memory for these products.
-TEST(GemmRungsBeyond, ThoseThatCountInIntsRefuseWhatTheyCannotCount) {
-  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  constexpr Index large = Index{1} << 31;
-  const GemmRung<float>& rung = find_rung(ladder::gemm_ladder<float>(), "tf32");
-  for (const Shape3& shape : std::vector<Shape3>{{large, 1, 1}, {1, large, 1}, {1, 1, large}}) {
-    const auto support = rung.supports({.m = shape.m, .n = shape.n, .k = shape.k});
-    EXPECT_FALSE(support);
-    EXPECT_FALSE(support.reason.empty());
-  }
-}
-
 TEST(GemmRungsBeyond, AnUnknownRungIsRefusedWithTheNames) {
   try {
     find_rung(ladder::gemm_ladder<float>(), "tile-17");

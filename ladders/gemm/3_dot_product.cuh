@@ -16,27 +16,25 @@
 /// Measured on an H200, 800 x 1000 x 784: `dot-interleaved` 4.479 ms in float, 4.307 ms in double;
 /// `dot-non-divergent` 3.958 ms in float, 3.888 ms in double; `dot-sequential` 3.861 ms in float,
 /// 3.878 ms in double; `dot-last-warp` 3.747 ms in float, 3.86 ms in double.
+#pragma once
 
 #include <algorithm>
 
-#include "03_shared_memory/reduce/1_interleaved.cuh"
-#include "03_shared_memory/reduce/2_non_divergent.cuh"
-#include "03_shared_memory/reduce/3_sequential.cuh"
-#include "03_shared_memory/reduce/5_last_warp.cuh"
 #include "cuda/launch.cuh"
-#include "ladders/gemm/rungs.hpp"
+#include "cuda/workspace.hpp"
 #include "network/operand.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::shared_memory {
-namespace {
 
-constexpr int max_threads = 256;
+/// Of a block that computes a dot product.
+constexpr int max_dot_threads = 256;
 
 //! [dot_product]
 template <typename Tree, typename T>
 __global__ void gemm_dot_product_kernel(Index elements, Index n, Index k, T alpha, Operand<T> a,
                                         Operand<T> b, T beta, T* __restrict__ c) {
-  __shared__ T partial[max_threads];
+  __shared__ T partial[max_dot_threads];
   for (Index element = blockIdx.x; element < elements; element += gridDim.x) {
     const Index row = element / n;
     const Index column = element % n;
@@ -52,33 +50,15 @@ __global__ void gemm_dot_product_kernel(Index elements, Index n, Index k, T alph
 }
 //! [dot_product]
 
-}  // namespace
-
+/// Enqueues C = alpha op(A) op(B) + beta C.
 template <typename T, typename Tree>
 void gemm_dot_product(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
   int threads = 32;  // a power of two, for the trees, and few of them idle for a short k
-  while (threads < max_threads && threads < p.k) threads *= 2;
+  while (threads < max_dot_threads && threads < p.k) threads *= 2;
   const Index blocks = std::min(p.m * p.n, Index{1} << 30);
   gemm_dot_product_kernel<Tree><<<static_cast<unsigned>(blocks), threads, 0, stream>>>(
       p.m * p.n, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (dot product)");
 }
-
-template void gemm_dot_product<float, Interleaved>(cudaStream_t, const GemmProblem<float>&,
-                                                   Workspace&);
-template void gemm_dot_product<double, Interleaved>(cudaStream_t, const GemmProblem<double>&,
-                                                    Workspace&);
-template void gemm_dot_product<float, NonDivergent>(cudaStream_t, const GemmProblem<float>&,
-                                                    Workspace&);
-template void gemm_dot_product<double, NonDivergent>(cudaStream_t, const GemmProblem<double>&,
-                                                     Workspace&);
-template void gemm_dot_product<float, Sequential>(cudaStream_t, const GemmProblem<float>&,
-                                                  Workspace&);
-template void gemm_dot_product<double, Sequential>(cudaStream_t, const GemmProblem<double>&,
-                                                   Workspace&);
-template void gemm_dot_product<float, LastWarp>(cudaStream_t, const GemmProblem<float>&,
-                                                Workspace&);
-template void gemm_dot_product<double, LastWarp>(cudaStream_t, const GemmProblem<double>&,
-                                                 Workspace&);
 
 }  // namespace stagewise::shared_memory
