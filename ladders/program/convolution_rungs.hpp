@@ -42,8 +42,7 @@ class Texture {
   static Index max_elements();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  unsigned long long object_ = 0;  ///< a cudaTextureObject_t, which builds without nvcc do not know
 };
 
 /// A layer of a network: a convolution, and for some rungs what follows it.

@@ -50,35 +50,27 @@ __global__ void texture_convolution_kernel(ConvolutionProblem p, Index output_he
 
 }  // namespace
 
-struct Texture::State {
-  cudaTextureObject_t object = 0;
+Texture::Texture(const float* data, Index elements) {
+  cudaResourceDesc memory{};
+  memory.resType = cudaResourceTypeLinear;
+  // The description has no pointer to const; kernels only read.
+  memory.res.linear.devPtr = const_cast<float*>(data);
+  memory.res.linear.desc = cudaCreateChannelDesc<float>();
+  memory.res.linear.sizeInBytes = static_cast<std::size_t>(elements) * sizeof(float);
+  cudaTextureDesc access{};
+  access.readMode = cudaReadModeElementType;
+  CUDA_CHECK(cudaCreateTextureObject(&object_, &memory, &access, nullptr));
+}
 
-  State(const float* data, Index elements) {
-    cudaResourceDesc memory{};
-    memory.resType = cudaResourceTypeLinear;
-    // The description has no pointer to const; kernels only read.
-    memory.res.linear.devPtr = const_cast<float*>(data);
-    memory.res.linear.desc = cudaCreateChannelDesc<float>();
-    memory.res.linear.sizeInBytes = static_cast<std::size_t>(elements) * sizeof(float);
-    cudaTextureDesc access{};
-    access.readMode = cudaReadModeElementType;
-    CUDA_CHECK(cudaCreateTextureObject(&object, &memory, &access, nullptr));
-  }
-  ~State() { cudaDestroyTextureObject(object); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-};
-
-Texture::Texture(const float* data, Index elements)
-    : state_(std::make_unique<State>(data, elements)) {}
-
-Texture::~Texture() = default;
+Texture::~Texture() {
+  cudaDestroyTextureObject(object_);
+}
 
 void Texture::convolution(cudaStream_t stream, const ConvolutionProblem& p, const float* filter,
                           float* output) const {
   const Index n = p.output_pixels() * p.out;
   texture_convolution_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
-      p, p.output_height(), p.output_width(), state_->object, filter, output);
+      p, p.output_height(), p.output_width(), object_, filter, output);
   CUDA_CHECK_LAUNCH("convolution (texture)");
 }
 
