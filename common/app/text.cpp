@@ -1,7 +1,6 @@
 #include "app/text.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -56,12 +55,6 @@ std::string with_prefix(double value, const std::string& unit) {
 
 std::string scientific(double value) {
   return value == 0 ? "0" : printed("%.*e", 1, value);
-}
-
-std::string shortest(double value) {
-  std::array<char, 64> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
 }
 
 std::string right(const std::string& text, std::size_t width) {

@@ -29,9 +29,6 @@ std::string with_prefix(double value, const std::string& unit);
 /// A small number with two significant digits: "1.2e-07", "0".
 std::string scientific(double value);
 
-/// The fewest decimal digits that name exactly this double: "0.1".
-std::string shortest(double value);
-
 /// The text at the end of at least `width` columns.
 std::string right(const std::string& text, std::size_t width);
 

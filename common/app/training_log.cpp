@@ -13,7 +13,6 @@
 #include "app/text.hpp"
 #include "io/csv_line.hpp"
 #include "io/file.hpp"
-#include "io/regular_file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 

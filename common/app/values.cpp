@@ -6,7 +6,6 @@
 #include <cmath>
 #include <system_error>
 
-#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "tensor/near_miss.hpp"
 #include "tensor/quote.hpp"
@@ -124,12 +123,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
     }
   }
   return parts;
-}
-
-std::string list_of(const std::vector<std::string>& names, const std::string& separator) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;
-  return text;
 }
 
 }  // namespace stagewise

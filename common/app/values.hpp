@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tensor/counts.hpp"
+
 namespace CLI {
 class App;
 class Option;
@@ -54,8 +56,5 @@ std::string parse_name(const std::string& text);
 
 /// The parts of the text between separators, empty ones included.
 std::vector<std::string> split(const std::string& text, char separator);
-
-/// "mlp, neuron".
-std::string list_of(const std::vector<std::string>& names, const std::string& separator = ", ");
 
 }  // namespace stagewise

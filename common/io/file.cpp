@@ -194,6 +194,22 @@ void append_to_file(const fs::path& path, std::span<const std::byte> contents,
   if (error != 0) throw failure(what, path, std::strerror(error));
 }
 
+std::string objection_to_reading(const fs::path& path) {
+  std::error_code error;
+  switch (fs::status(path, error).type()) {
+    case fs::file_type::regular:
+      return "";
+    case fs::file_type::not_found:
+      return "there is no such file";
+    case fs::file_type::none:
+      return error.message();
+    case fs::file_type::directory:
+      return "it is a folder, not a file";
+    default:
+      return "it is not a regular file";
+  }
+}
+
 bool is_same_file(const fs::path& a, const fs::path& b) {
   std::error_code error;  // what cannot be looked at is refused where it is used
   if (fs::equivalent(a, b, error)) return true;

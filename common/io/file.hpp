@@ -1,5 +1,5 @@
 /// @file
-/// Writing files so that nothing is lost.
+/// Writing files so that nothing is lost, and what may be opened for reading.
 #pragma once
 
 #include <cstddef>
@@ -72,6 +72,11 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> co
 /// @throws Error naming the path and the reason.
 void append_to_file(const std::filesystem::path& path, std::span<const std::byte> contents,
                     std::string_view what);
+
+/// Why the path must not be opened for reading: there is nothing, or it is not a regular file. A
+/// pipe, a socket or a device may never deliver a byte, or never stop.
+/// @return for a sentence: "it is a folder, not a file"; empty if it may be opened.
+std::string objection_to_reading(const std::filesystem::path& path);
 
 /// Whether writing to one path would change what is read at the other: by the same name, through
 /// links of either kind, or, for files that do not exist yet, because both names lead to one place.

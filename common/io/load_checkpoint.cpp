@@ -1,18 +1,12 @@
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <optional>
-#include <span>
-#include <utility>
 
 #include "io/checkpoint.hpp"
 #include "io/checksum.hpp"
-#include "io/hdf5.hpp"
-#include "io/hdf5_numbers.hpp"
-#include "io/regular_file.hpp"
-#include "tensor/error.hpp"
+#include "io/hdf5_file.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
@@ -21,18 +15,19 @@ namespace {
 namespace fs = std::filesystem;
 using hdf5::Handle;
 
-/// Reads one file; every failure becomes a sentence with the file's name.
-class Reader {
+/// Reads one file.
+class CheckpointReader {
  public:
-  explicit Reader(fs::path path) : path_(std::move(path)), file_(open()) {}
+  explicit CheckpointReader(const fs::path& path)
+      : file_(path, "the checkpoint " + path.string() + " cannot be read") {}
 
   Checkpoint read() {
     Checkpoint checkpoint;
     read_attributes(checkpoint);
-    if (has_group("parameters")) {
+    if (file_.has("parameters")) {
       read_group("/parameters", "", checkpoint.parameters);
-      if (has_group("workers")) read_workers(checkpoint);
-      if (has_group("optimizer")) read_group("/optimizer", "", checkpoint.optimizer);
+      if (file_.has("workers")) read_workers(checkpoint);
+      if (file_.has("optimizer")) read_group("/optimizer", "", checkpoint.optimizer);
     } else {
       read_foreign(checkpoint);
     }
@@ -50,40 +45,22 @@ class Reader {
   }
 
  private:
-  Error failure(const std::string& reason) const {
-    return Error("the checkpoint " + path_.string() + " cannot be read: " + reason);
+  Error failure(const std::string& reason) const { return file_.failure(reason); }
+
+  /// For the library's iterators, over links or attributes: adds a name to a list.
+  template <typename Info>
+  static herr_t collect(hid_t /*id*/, const char* name, const Info* /*info*/, void* names) {
+    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+    return 0;
   }
 
-  Handle open() const {
-    const std::string objection = objection_to_reading(path_);
-    if (!objection.empty()) throw failure(objection);
-    const htri_t is_hdf5 = H5Fis_hdf5(path_.c_str());
-    if (is_hdf5 == 0) throw failure("it is not an HDF5 file");
-    Handle file = hdf5::open_file(path_);
-    if (!file) throw failure("it is damaged, cut short, or may not be opened");
-    return file;
-  }
-
-  /// Refuses links: they may lead to other files, whose bytes must not get into a result.
-  void expect_own(const std::string& path) const {
-    H5L_info_t link{};
-    if (H5Lget_info(file_.id(), path.c_str(), &link, H5P_DEFAULT) < 0) {
-      throw failure(excerpt(path) + " is damaged");
-    }
-    if (link.type != H5L_TYPE_HARD) throw failure(excerpt(path) + " is a link to elsewhere");
-  }
-
-  /// Names of what is below a group (links) or on the root (attributes), in the library's order.
+  /// Names of what is below a group, in the library's order.
   std::vector<std::string> names_in(const std::string& group) const {
     std::vector<std::string> names;
-    const Handle handle(H5Gopen2(file_.id(), group.c_str(), H5P_DEFAULT), H5Gclose);
-    if (!handle) throw failure("it has no group " + excerpt(group));
-    if (group != "/") expect_own(group);
-    const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* into) -> herr_t {
-      static_cast<std::vector<std::string>*>(into)->emplace_back(name);
-      return 0;
-    };
-    if (H5Literate(handle.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0) {
+    const Handle handle = group.empty() ? Handle(H5Gopen2(file_.id(), "/", H5P_DEFAULT), H5Gclose)
+                                        : file_.open(group);
+    if (H5Literate(handle.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect<H5L_info_t>, &names) <
+        0) {
       throw failure("the group " + excerpt(group) + " is damaged");
     }
     return names;
@@ -91,11 +68,8 @@ class Reader {
 
   void read_attributes(Checkpoint& checkpoint) {
     std::vector<std::string> names;
-    const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* into) -> herr_t {
-      static_cast<std::vector<std::string>*>(into)->emplace_back(name);
-      return 0;
-    };
-    if (H5Aiterate2(file_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0) {
+    if (H5Aiterate2(file_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect<H5A_info_t>, &names) <
+        0) {
       throw failure("its attributes are damaged");
     }
     for (const std::string& name : names) {
@@ -168,8 +142,6 @@ class Reader {
     return text;
   }
 
-  bool has_group(const char* name) const { return H5Lexists(file_.id(), name, H5P_DEFAULT) > 0; }
-
   void read_workers(Checkpoint& checkpoint) {
     const std::size_t count = names_in("/workers").size();
     for (std::size_t worker = 1; worker <= count; ++worker) {
@@ -193,12 +165,9 @@ class Reader {
                   std::vector<ParameterValues>& parameters) {
     constexpr std::size_t deepest = 200;  // links may form a loop
     if (group.size() > deepest) throw failure("its groups are nested too deeply");
-    for (const std::string& name : names_in(group.empty() ? "/" : group)) {
+    for (const std::string& name : names_in(group)) {
       const std::string path = group + "/" + name;
-      expect_own(path);
-      const Handle object(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), H5Oclose);
-      if (!object) throw failure(excerpt(path) + " is damaged");
-      const H5I_type_t kind = H5Iget_type(object.id());
+      const H5I_type_t kind = H5Iget_type(file_.open(path).id());
       if (kind == H5I_GROUP) {
         read_group(path, prefix + name + "/", parameters);
       } else if (kind == H5I_DATASET) {
@@ -210,10 +179,8 @@ class Reader {
   }
 
   ParameterValues read_parameter(const std::string& path, const std::string& name) {
-    const Handle set(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT), H5Dclose);
-    const Handle type(set ? H5Dget_type(set.id()) : -1, H5Tclose);
-    const Handle space(set ? H5Dget_space(set.id()) : -1, H5Sclose);
-    if (!type || !space) throw failure(excerpt(path) + " is damaged");
+    const hdf5::NumberSet set = file_.open_set(path);
+    const Handle type(H5Dget_type(set.handle.id()), H5Tclose);
     if (H5Tget_class(type.id()) != H5T_FLOAT) {
       throw failure(excerpt(path) + " does not hold floating-point numbers");
     }
@@ -222,87 +189,32 @@ class Reader {
       throw failure("some of its parameters are float, others double");
     }
     stored_precision_ = precision;
-
-    const int rank = H5Sget_simple_extent_ndims(space.id());
-    if (rank < 0 || rank > Shape::max_rank) {
-      throw failure(excerpt(path) + " has " + std::to_string(rank) +
+    if (set.dimensions.size() > Shape::max_rank) {
+      throw failure(excerpt(path) + " has " + std::to_string(set.dimensions.size()) +
                     " dimensions, but at most 4 are used");
     }
-    std::array<hsize_t, Shape::max_rank> dimensions{};
-    H5Sget_simple_extent_dims(space.id(), dimensions.data(), nullptr);
-    const Shape shape =
-        shape_of(path, std::span(dimensions.data(), static_cast<std::size_t>(rank)));
-
-    // A damaged header can claim any size: believe it only as far as the file has room for it.
-    // Even numbers of 0 bytes are among what it can claim.
-    const std::uintmax_t bytes = std::max<std::size_t>(1, H5Tget_size(type.id()));
-    if (static_cast<std::uintmax_t>(shape.elements()) > fs::file_size(path_) / bytes) {
-      throw failure(excerpt(path) + " claims to be larger than the file");
-    }
-
-    const std::string objection = hdf5::objection_to(set, fs::file_size(path_));
-    if (!objection.empty()) throw failure(excerpt(path) + " " + objection);
-
-    ParameterValues parameter{.name = name, .shape = shape, .values = {}};
-    parameter.values.resize(static_cast<std::size_t>(shape.elements()));
-    if (H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                parameter.values.data()) < 0) {
-      throw failure("the values of " + excerpt(path) + " are damaged or cut short");
-    }
-    return parameter;
-  }
-
-  /// @throws Error naming the file where Shape's sentence could not.
-  Shape shape_of(const std::string& path, std::span<const hsize_t> dimensions) const {
     Shape shape;
-    try {
-      for (std::size_t i = dimensions.size(); i-- > 0;) {
-        shape = shape.batched(static_cast<Index>(dimensions[i]));
-      }
-    } catch (const Error&) {
-      throw failure(excerpt(path) + " claims to be larger than the file");
+    for (auto length = set.dimensions.rbegin(); length != set.dimensions.rend(); ++length) {
+      shape = shape.batched(static_cast<Index>(*length));
     }
-    return shape;
+    return {.name = name, .shape = shape, .values = file_.values_of(set)};
   }
 
-  fs::path path_;
-  Handle file_;
+  hdf5::InputFile file_;
   std::string stored_precision_;
   std::optional<std::uint32_t> checksum_;  ///< other programs and earlier versions write none
 };
-
-/// Whether `a` comes before `b` when runs of digits count as numbers: fc2 before fc10.
-bool natural_less(const std::string& a, const std::string& b) {
-  const auto key = [](const std::string& text) {
-    std::string padded;
-    std::string digits;
-    const auto flush = [&] {
-      if (!digits.empty())
-        padded += std::string(20 - std::min<std::size_t>(20, digits.size()), '0');
-      padded += digits;
-      digits.clear();
-    };
-    for (const char c : text) {
-      if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-        digits += c;
-      } else {
-        flush();
-        padded += c;
-      }
-    }
-    flush();
-    return padded;
-  };
-  return key(a) < key(b);
-}
 
 }  // namespace
 
 Checkpoint load_checkpoint(const fs::path& path) {
   const hdf5::Quiet quiet;
-  Checkpoint checkpoint = Reader(path).read();
+  Checkpoint checkpoint = CheckpointReader(path).read();
+  // Runs of digits count as numbers: fc2 is before fc10.
   std::stable_sort(checkpoint.parameters.begin(), checkpoint.parameters.end(),
-                   [](const auto& a, const auto& b) { return natural_less(a.name, b.name); });
+                   [](const auto& a, const auto& b) {
+                     return ::strverscmp(a.name.c_str(), b.name.c_str()) < 0;
+                   });
   return checkpoint;
 }
 

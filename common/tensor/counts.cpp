@@ -1,6 +1,7 @@
 #include "tensor/counts.hpp"
 
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdio>
 
@@ -27,6 +28,18 @@ std::string rounded(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.3g", value);
   return text.data();
+}
+
+std::string shortest(double value) {
+  std::array<char, 64> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
+std::string list_of(const std::vector<std::string>& names, const std::string& separator) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;
+  return text;
 }
 
 std::string size_text(double bytes) {

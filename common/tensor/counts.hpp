@@ -1,5 +1,5 @@
 /// @file
-/// Counts in readable form, for all messages and lines that the programs print.
+/// Counts, numbers and lists in readable form, for all messages and lines that the programs print.
 ///
 /// Typed values (of options, and their ranges) and numbers of places (a line, a sample) have no
 /// commas.
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stagewise {
 
@@ -21,6 +22,12 @@ std::string count_of(std::int64_t number, std::string_view singular, std::string
 
 /// With three significant digits: "0.1", "1e+30".
 std::string rounded(double value);
+
+/// The fewest decimal digits that name exactly this double: "0.1".
+std::string shortest(double value);
+
+/// "mlp, neuron".
+std::string list_of(const std::vector<std::string>& names, const std::string& separator = ", ");
 
 /// "12.3 GB", "640 B".
 std::string size_text(double bytes);

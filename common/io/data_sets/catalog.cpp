@@ -1,13 +1,12 @@
 #include "io/data_sets/catalog.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstdlib>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "io/data_sets/cifar10.hpp"
-#include "io/data_sets/data_folder.hpp"
 #include "io/data_sets/hdf5_data.hpp"
 #include "io/data_sets/idx.hpp"
 #include "tensor/counts.hpp"
@@ -49,78 +48,86 @@ Dataset step(const DatasetOptions&, Subset subset, const Limit& limit) {
   return generated(make_step, step_sizes, subset, limit);
 }
 
+bool is_there(const fs::path& path) {
+  std::error_code ignored;  // reading it says why
+  return fs::exists(path, ignored);
+}
+
+/// The path with the other ending: without ".gz" or with it.
+fs::path with_other_ending(const fs::path& path) {
+  return path.extension() == ".gz" ? path.parent_path() / path.stem()
+                                   : fs::path(path.string() + ".gz");
+}
+
+/// `path` itself, or, if only that file exists, the path with the other ending.
+fs::path with_or_without_gz(const fs::path& path) {
+  const fs::path other = with_other_ending(path);
+  return !is_there(path) && is_there(other) ? other : path;
+}
+
+/// The folder that contains a folder for each named data set.
+fs::path data_folder(const DatasetOptions& options) {
+  if (!options.data_dir.empty()) return options.data_dir;
+  const char* const variable = std::getenv("STAGEWISE_DATA_DIR");
+  return variable != nullptr && *variable != '\0' ? variable : "datasets";
+}
+
+/// A file of a named data set, with or without ".gz".
+/// @throws Error if it is missing.
+fs::path existing(const DatasetOptions& options, const fs::path& file) {
+  const fs::path path = with_or_without_gz(file);
+  if (is_there(path)) return path;
+  throw Error("the data set " + options.name + " needs the file " + path.string() +
+              " (or the same with .gz), which is not there: let --data-dir or STAGEWISE_DATA_DIR "
+              "name the folder that holds " +
+              options.name + "/ (now: " + data_folder(options).string() +
+              "), or fetch the data as datasets/README.md says");
+}
+
 /// MNIST and data sets of the same form: four files with MNIST's names.
-std::string mnist_images(Subset subset) {
-  return std::string(subset == Subset::training ? "train" : "t10k") + "-images-idx3-ubyte";
+std::vector<fs::path> mnist_files(const DatasetOptions& options, Subset subset) {
+  const fs::path images =
+      data_folder(options) / options.name /
+      (subset == Subset::training ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte");
+  return {images, idx_labels_path(images)};
 }
 
-Dataset mnist(const DatasetOptions& options, Subset subset, const Limit& limit) {
-  const fs::path images = find_file(options, mnist_images(subset));
-  const fs::path labels = find_file(options, idx_labels_path(mnist_images(subset)));
-  return limit.of(read_idx(images, labels, 10));
+Dataset mnist(const std::vector<fs::path>& files) {
+  return read_idx(files[0], files[1], 10);
 }
 
-std::vector<fs::path> mnist_files(const DatasetOptions& options) {
-  std::vector<fs::path> files;
-  for (const Subset subset : {Subset::training, Subset::test}) {
-    files.push_back(place_of(options, mnist_images(subset)));
-    files.push_back(idx_labels_path(files.back()));
-  }
-  return files;
-}
-
-/// All batches of CIFAR-10's training set that a folder has, in order, or its test set. Where a
-/// file is there plain and compressed, the plain one counts.
-std::vector<fs::path> cifar10_batches(const fs::path& folder, Subset subset) {
-  if (subset == Subset::test) {
-    const fs::path file = with_or_without_gz(folder / "test_batch.bin");
-    return is_there(file) ? std::vector{file} : std::vector<fs::path>{};
-  }
-  std::set<std::string> names;
+/// All batches of CIFAR-10's training set that a folder has, in order. Where a file is there plain
+/// and compressed, the plain one counts.
+std::vector<fs::path> cifar10_batches(const fs::path& folder) {
+  std::set<std::pair<std::size_t, std::string>> names;  // data_batch_10 is behind data_batch_9
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     std::string name = entry.path().filename().string();
     if (name.ends_with(".gz")) name.resize(name.size() - 3);
-    if (name.starts_with("data_batch_") && name.ends_with(".bin")) names.insert(name);
+    if (name.starts_with("data_batch_") && name.ends_with(".bin"))
+      names.insert({name.size(), name});
   }
   std::vector<fs::path> files;
-  for (const std::string& name : names) files.push_back(with_or_without_gz(folder / name));
-  // data_batch_10 is behind data_batch_9.
-  std::stable_sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
-    const auto length = [](const fs::path& path) {
-      const std::string name = path.filename().string();
-      return name.find(".bin");
-    };
-    return length(a) < length(b);
-  });
+  for (const auto& [length, name] : names) files.push_back(with_or_without_gz(folder / name));
   return files;
 }
 
-/// "cifar-10-batches-bin" is what the original archive unpacks to; "cifar10-jpeg" is the name of a
-/// part of CIFAR-10 whose pixels went through JPEG.
-constexpr std::array<const char*, 3> cifar10_places = {"cifar10", "cifar10/cifar-10-batches-bin",
-                                                       "cifar10-jpeg"};
-
-Dataset cifar10(const DatasetOptions& options, Subset subset, const Limit& limit) {
-  const fs::path folder = data_folder(options);
-  for (const char* const place : cifar10_places) {
-    const std::vector<fs::path> files = cifar10_batches(folder / place, subset);
-    if (!files.empty()) return limit.of(read_cifar10(files));
+/// Those of the first place that has any: "cifar-10-batches-bin" is what the original archive
+/// unpacks to; "cifar10-jpeg" is the name of a part of CIFAR-10 whose pixels went through JPEG.
+std::vector<fs::path> cifar10_files(const DatasetOptions& options, Subset subset) {
+  const char* const first = subset == Subset::training ? "data_batch_1.bin" : "test_batch.bin";
+  for (const char* const place : {"cifar10", "cifar10/cifar-10-batches-bin", "cifar10-jpeg"}) {
+    const fs::path folder = data_folder(options) / place;
+    std::vector<fs::path> files = subset == Subset::training
+                                      ? cifar10_batches(folder)
+                                      : std::vector{with_or_without_gz(folder / first)};
+    if (!files.empty() && is_there(files[0])) return files;
   }
-  throw missing_file(
-      options,
-      (folder / "cifar10" / (subset == Subset::training ? "data_batch_1.bin" : "test_batch.bin")));
+  return {data_folder(options) / "cifar10" / first};
 }
 
-std::vector<fs::path> cifar10_files(const DatasetOptions& options) {
-  std::vector<fs::path> files;
-  for (const char* const place : cifar10_places) {
-    for (const Subset subset : {Subset::training, Subset::test}) {
-      const std::vector<fs::path> found = cifar10_batches(data_folder(options) / place, subset);
-      files.insert(files.end(), found.begin(), found.end());
-    }
-  }
-  return files;
+std::vector<fs::path> wholesale_files(const DatasetOptions& options, Subset) {
+  return {data_folder(options) / "wholesale" / "wholesale-customers.csv"};
 }
 
 // --- data sets that are a file ---
@@ -163,39 +170,40 @@ struct Format {
   ReadFile read;
 };
 
-constexpr std::array<Format, 4> formats = {{
-    {"idx", idx_file},
-    {"csv", csv_file},
-    {"cifar10", cifar10_file},
-    {"hdf5", hdf5_file},
-}};
+const std::vector<Format> formats = {
+    {"idx", idx_file}, {"csv", csv_file}, {"cifar10", cifar10_file}, {"hdf5", hdf5_file}};
 
-/// A data set with a name has training and test files, is generated without any, or is a single
-/// file.
+/// A data set with a name is generated, or has files.
 struct NamedSet {
   const char* name;
-  Dataset (*load)(const DatasetOptions&, Subset, const Limit&);
-  std::vector<fs::path> (*files)(const DatasetOptions&) = nullptr;
-  const char* file = nullptr;
-  ReadFile read = nullptr;
+  Dataset (*generate)(const DatasetOptions&, Subset, const Limit&) = nullptr;
+  std::vector<fs::path> (*files)(const DatasetOptions&, Subset) = nullptr;
+  Dataset (*read)(const std::vector<fs::path>&) = nullptr;  ///< those of a subset
+  ReadFile read_one = nullptr;                              ///< if there is a single file
+  std::vector<std::string> class_names = {};
 };
 
-constexpr std::array<NamedSet, 7> named_sets = {{
+const std::vector<NamedSet> named_sets = {
     {"digits", digits},
     {"gaussian", gaussian},
     {"step", step},
-    {"mnist", mnist, mnist_files},
-    {"fashion-mnist", mnist, mnist_files},
-    {"cifar10", cifar10, cifar10_files},
-    {"wholesale", nullptr, nullptr, "wholesale-customers.csv", csv_file},
-}};
-
-// --- both ---
+    {.name = "mnist", .files = mnist_files, .read = mnist},
+    {.name = "fashion-mnist",
+     .files = mnist_files,
+     .read = mnist,
+     .class_names = {"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt",
+                     "sneaker", "bag", "ankle boot"}},
+    {.name = "cifar10",
+     .files = cifar10_files,
+     .read = read_cifar10,
+     .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse",
+                     "ship", "truck"}},
+    {.name = "wholesale", .files = wholesale_files, .read_one = csv_file}};
 
 template <typename Table>
-std::string names_in(const Table& table) {
-  std::string names;
-  for (const auto& entry : table) names += (names.empty() ? "" : ", ") + std::string(entry.name);
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& entry : table) names.emplace_back(entry.name);
   return names;
 }
 
@@ -212,73 +220,42 @@ const NamedSet& named_set(const DatasetOptions& options) {
   if (fs::is_regular_file(options.name, ignored)) {
     throw OptionError("--dataset " + options.name +
                           " is a file; --format must say which format it has (" +
-                          names_in(formats) + ")",
+                          list_of(format_names()) + ")",
                       {"dataset", "format"});
   }
   throw OptionError("--dataset " + excerpt(options.name) +
-                        " is not a data set of this version, which has " + names_in(named_sets) +
-                        "; a path needs --format (" + names_in(formats) + ")" +
-                        did_you_mean(options.name, dataset_names()),
+                        " is not a data set of this version, which has " +
+                        list_of(dataset_names()) + "; a path needs --format (" +
+                        list_of(format_names()) + ")" + did_you_mean(options.name, dataset_names()),
                     {"dataset", "format"});
 }
 
 const Format& format_of(const DatasetOptions& options) {
   if (const Format* const format = find(formats, options.format)) return *format;
   throw OptionError("--format " + excerpt(options.format) +
-                        " is not a format of this version, which reads " + names_in(formats) +
+                        " is not a format of this version, which reads " + list_of(format_names()) +
                         did_you_mean(options.format, format_names()),
                     {"format"});
 }
 
 /// What reads the one file that the options mean; null if the data set is not made of one.
 ReadFile file_reader(const DatasetOptions& options) {
-  return options.format.empty() ? named_set(options).read : format_of(options).read;
+  return options.format.empty() ? named_set(options).read_one : format_of(options).read;
 }
 
 }  // namespace
 
-Index Limit::of(Index available) const {
-  if (count && *count > available) {
-    throw OptionError("--" + option + " " + std::to_string(*count) + " asks for more than the " +
-                          count_of(available, samples) + " of " + set,
-                      {option});
-  }
-  return count.value_or(available);
-}
-
-Dataset Limit::of(Dataset all) const {
-  const Index used = of(all.size());
-  return used == all.size() ? std::move(all) : all.slice(0, used);
-}
-
-const std::vector<std::string>& dataset_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> list;
-    for (const NamedSet& set : named_sets) list.emplace_back(set.name);
-    return list;
-  }();
-  return names;
+std::vector<std::string> dataset_names() {
+  return names_of(named_sets);
 }
 
 std::vector<std::string> class_names_of(const std::string& dataset) {
-  if (dataset == "fashion-mnist") {
-    return {"T-shirt/top", "trouser", "pullover", "dress", "coat",
-            "sandal",      "shirt",   "sneaker",  "bag",   "ankle boot"};
-  }
-  if (dataset == "cifar10") {
-    return {"airplane", "automobile", "bird",  "cat",  "deer",
-            "dog",      "frog",       "horse", "ship", "truck"};
-  }
-  return {};
+  const NamedSet* const set = find(named_sets, dataset);
+  return set == nullptr ? std::vector<std::string>() : set->class_names;
 }
 
-const std::vector<std::string>& format_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> list;
-    for (const Format& format : formats) list.emplace_back(format.name);
-    return list;
-  }();
-  return names;
+std::vector<std::string> format_names() {
+  return names_of(formats);
 }
 
 bool is_single_file(const DatasetOptions& options) {
@@ -297,10 +274,11 @@ std::vector<fs::path> files_of(const DatasetOptions& options) {
         (options.needs_labels || has_idx_labels(options.name))) {
       files.push_back(idx_labels_path(options.name));
     }
-  } else if (const NamedSet& set = named_set(options); set.file != nullptr) {
-    files.push_back(place_of(options, set.file));
-  } else if (set.files != nullptr) {
-    files = set.files(options);
+  } else if (const NamedSet& set = named_set(options); set.files != nullptr) {
+    for (const Subset subset : {Subset::training, Subset::test}) {
+      const std::vector<fs::path> some = set.files(options, subset);
+      files.insert(files.end(), some.begin(), some.end());
+    }
   }
   for (std::size_t i = 0, count = files.size(); i < count; ++i) {
     files.push_back(with_other_ending(files[i]));
@@ -309,9 +287,7 @@ std::vector<fs::path> files_of(const DatasetOptions& options) {
 }
 
 bool is_in_data_folder(const DatasetOptions& options) {
-  if (!options.format.empty()) return false;
-  const NamedSet& set = named_set(options);
-  return set.file != nullptr || set.files != nullptr;
+  return options.format.empty() && named_set(options).files != nullptr;
 }
 
 FileToRead file_to_read(const DatasetOptions& options) {
@@ -321,12 +297,16 @@ FileToRead file_to_read(const DatasetOptions& options) {
                       {"label"});
   }
   if (read == nullptr) return {};
-  const bool has_name = options.format.empty();
-  return {has_name ? find_file(options, named_set(options).file) : fs::path(options.name), read};
+  if (!options.format.empty()) return {options.name, read};
+  return {existing(options, named_set(options).files(options, Subset::test)[0]), read};
 }
 
 Dataset load_subset(const DatasetOptions& options, Subset subset, const Limit& limit) {
-  return named_set(options).load(options, subset, limit);
+  const NamedSet& set = named_set(options);
+  if (set.generate != nullptr) return set.generate(options, subset, limit);
+  std::vector<fs::path> files = set.files(options, subset);
+  for (fs::path& file : files) file = existing(options, file);
+  return limit.of(set.read(files));
 }
 
 }  // namespace stagewise

@@ -15,14 +15,14 @@
 namespace stagewise {
 
 /// The names that `--dataset` accepts, in the order in which help texts list them.
-const std::vector<std::string>& dataset_names();
+std::vector<std::string> dataset_names();
 
 /// What the classes of the data set with this name are called; empty if they are just numbers, or
 /// named in its file.
 std::vector<std::string> class_names_of(const std::string& dataset);
 
 /// The formats that `--format` accepts.
-const std::vector<std::string>& format_names();
+std::vector<std::string> format_names();
 
 /// Whether the data set is a single file, of which training holds out a part for the test.
 /// @throws UsageError for an unknown name or format.

@@ -1,12 +1,9 @@
 #include "io/data_sets/csv.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <set>
 #include <span>
 #include <string_view>
@@ -75,51 +72,60 @@ std::size_t find_label(const std::vector<std::string>& columns, const std::strin
   return static_cast<std::size_t>(found - columns.begin());
 }
 
-/// Texts of the label column, numbered as they come.
-class Labels {
- public:
-  void add(const std::string& text) {
-    const auto [place, is_new] = numbers_.emplace(text, static_cast<std::int32_t>(numbers_.size()));
-    if (is_new) texts_.push_back(&place->first);
-    rows_.push_back(place->second);
+/// Whether all of these are finite numbers.
+bool are_numbers(const std::vector<std::string>& texts) {
+  double value = 0;
+  return std::all_of(texts.begin(), texts.end(), [&](const std::string& text) {
+    return parse_number(text, value) == NumberKind::finite;
+  });
+}
+
+/// The classes that the texts of the label column name, in ascending order.
+std::vector<std::string> classes_of(const std::vector<std::string>& labels) {
+  const bool by_value = are_numbers(labels);
+  std::map<std::pair<double, std::string>, std::string> classes;
+  for (const std::string& label : labels) {
+    double value = 0;
+    if (by_value) parse_number(label, value);
+    classes.try_emplace({value, by_value ? "" : label}, label);
   }
+  std::vector<std::string> names;
+  for (const auto& [order, name] : classes) names.push_back(name);
+  return names;
+}
 
-  /// The classes in ascending order; rows() then counts in that order.
-  std::vector<std::string> sort() {
-    std::vector<double> values(texts_.size());
-    bool all_numbers = true;
-    for (std::size_t i = 0; i < texts_.size(); ++i) {
-      all_numbers = all_numbers && parse_number(*texts_[i], values[i]) == NumberKind::finite;
-    }
-    std::vector<std::size_t> order(texts_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return all_numbers ? values[a] < values[b] : *texts_[a] < *texts_[b];
-    });
-
-    std::vector<std::string> classes;
-    std::vector<std::int32_t> class_of(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const bool same = i > 0 && all_numbers && values[order[i]] == values[order[i - 1]];
-      if (!same) classes.push_back(*texts_[order[i]]);
-      class_of[order[i]] = static_cast<std::int32_t>(classes.size() - 1);
-    }
-    for (std::int32_t& row : rows_) row = class_of[static_cast<std::size_t>(row)];
-    return classes;
+/// The number of each label among the classes.
+/// @throws Error for a label that is none of them.
+std::vector<std::int32_t> numbers_of(const std::vector<std::string>& labels,
+                                     const std::vector<std::string>& classes,
+                                     const std::string& column, const fs::path& path) {
+  const bool by_value = are_numbers(classes);  // only then is "1.0" the class "1"
+  const auto key_of = [&](const std::string& text) {
+    double value = 0;
+    const bool is_number = by_value && parse_number(text, value) == NumberKind::finite;
+    return is_number ? shortest(value == 0 ? 0 : value) : text;  // -0 is 0
+  };
+  std::map<std::string, std::int32_t> numbers;
+  for (const std::string& name : classes) {
+    numbers.emplace(key_of(name), static_cast<std::int32_t>(numbers.size()));
   }
-
-  std::vector<std::int32_t> take_rows() { return std::move(rows_); }
-
- private:
-  std::map<std::string, std::int32_t> numbers_;
-  std::vector<const std::string*> texts_;
-  std::vector<std::int32_t> rows_;
-};
+  std::vector<std::int32_t> result;
+  for (const std::string& label : labels) {
+    const auto found = numbers.find(key_of(label));
+    if (found == numbers.end()) {
+      throw Error("the column " + excerpt(column) + " of " + path.string() + " holds " +
+                  in_quotes(label) + ", but the network was trained on the classes " +
+                  list(classes));
+    }
+    result.push_back(found->second);
+  }
+  return result;
+}
 
 /// What is below the header.
 struct Rows {
   std::vector<double> features;
-  Labels labels;
+  std::vector<std::string> labels;
   std::size_t count = 0;
 };
 
@@ -148,7 +154,7 @@ Rows read_rows(CsvReader& reader, const std::vector<std::string>& columns,
         if (!is_utf8(row[j].text)) {
           throw reader.failure(row[j].line, columns[j], std::string(must_be_utf8));
         }
-        rows.labels.add(row[j].text);
+        rows.labels.push_back(row[j].text);
       } else {
         rows.features.push_back(reader.number_in(row[j], columns[j]));
       }
@@ -169,42 +175,6 @@ void expect_rows(const Rows& rows, const fs::path& path) {
   if (rows.count == 0) throw Error(path.string() + " has a header, but not one row below it");
 }
 
-/// The number of each class in the order that a network was trained with.
-std::vector<std::int32_t> renumber(std::vector<std::int32_t> labels,
-                                   const std::vector<std::string>& classes,
-                                   const std::vector<std::string>& known, const fs::path& path,
-                                   const std::string& column) {
-  // As where the classes were numbered: "1.0" is "1" only where all classes are numbers.
-  double value = 0;
-  const bool all_numbers = std::all_of(known.begin(), known.end(), [&](const std::string& name) {
-    return parse_number(name, value) == NumberKind::finite;
-  });
-  std::vector<std::int32_t> numbers;
-  for (const std::string& name : classes) {
-    const bool by_value = all_numbers && parse_number(name, value) == NumberKind::finite;
-    const auto found = std::find_if(known.begin(), known.end(), [&](const std::string& other) {
-      double other_value = 0;
-      return by_value
-                 ? parse_number(other, other_value) == NumberKind::finite && other_value == value
-                 : other == name;
-    });
-    if (found == known.end()) {
-      throw Error("the column " + excerpt(column) + " of " + path.string() + " holds " +
-                  in_quotes(name) + ", but the network was trained on the classes " + list(known));
-    }
-    numbers.push_back(static_cast<std::int32_t>(found - known.begin()));
-  }
-  for (std::int32_t& label : labels) label = numbers[static_cast<std::size_t>(label)];
-  return labels;
-}
-
-/// The fewest digits that read back as the same double.
-std::string written(double value) {
-  std::array<char, 32> text{};
-  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), result.ptr};
-}
-
 }  // namespace
 
 Table read_csv(const fs::path& path, const std::string& label, const TableEncoding* known) {
@@ -223,16 +193,17 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
   Rows rows = read_rows(reader, columns, label_column);
   expect_rows(rows, path);
 
-  encoding.classes = rows.labels.sort();
-  std::vector<std::int32_t> numbers = rows.labels.take_rows();
   if (known != nullptr) {
-    numbers = renumber(std::move(numbers), encoding.classes, known->classes, path, label);
     encoding = *known;
-  } else if (encoding.classes.size() < 2) {
-    throw Error("the column " + excerpt(label) + " of " + path.string() +
-                " holds one class only, " + in_quotes(encoding.classes.front()) +
-                ": there is nothing to tell apart");
+  } else {
+    encoding.classes = classes_of(rows.labels);
+    if (encoding.classes.size() < 2) {
+      throw Error("the column " + excerpt(label) + " of " + path.string() +
+                  " holds one class only, " + in_quotes(encoding.classes.front()) +
+                  ": there is nothing to tell apart");
+    }
   }
+  std::vector<std::int32_t> numbers = numbers_of(rows.labels, encoding.classes, label, path);
   const Shape sample{static_cast<Index>(encoding.features.size())};
   const int classes = static_cast<int>(encoding.classes.size());
   return {Dataset(sample, classes, std::move(rows.features), std::move(numbers)),
@@ -261,7 +232,7 @@ void write_csv(const Dataset& dataset, const fs::path& path) {
     for (std::size_t j = 0; j < features; ++j) {
       const std::size_t at = i * features + j;
       text += dataset.pixels() != nullptr ? std::to_string((*dataset.pixels())[at])
-                                          : written((*dataset.values())[at]);
+                                          : shortest((*dataset.values())[at]);
       text += ',';
     }
     text += std::to_string(dataset.labels()[i]) + "\n";

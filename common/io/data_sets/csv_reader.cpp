@@ -1,6 +1,5 @@
 #include "io/data_sets/csv_reader.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -28,18 +27,11 @@ NumberKind parse_number(std::string_view text, double& value) {
 
 CsvReader::CsvReader(const std::filesystem::path& path) : file_(path) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  fill();
-  const auto same = [](char mark, std::uint8_t byte) {
-    return static_cast<std::uint8_t>(mark) == byte;
-  };
-  if (block_.size() >= byte_order_mark.size() &&
-      std::equal(byte_order_mark.begin(), byte_order_mark.end(), block_.begin(), same)) {
-    used_ = byte_order_mark.size();
-  }
+  file_.skip(byte_order_mark);
 }
 
 bool CsvReader::next(std::vector<CsvCell>& row) {
-  if (peek() == end) return false;
+  if (file_.peek() == end) return false;
   row_line_ = line_;
   std::size_t cells = 0;
   int separator = ',';
@@ -78,33 +70,21 @@ Error CsvReader::failure(std::size_t line, const std::string& column,
                excerpt(column) + ": " + what);
 }
 
-void CsvReader::fill() {
-  constexpr std::size_t block_bytes = std::size_t{1} << 18;
-  block_ = file_.read(block_bytes);
-  used_ = 0;
-}
-
-int CsvReader::peek() {
-  if (used_ == block_.size()) fill();
-  return block_.empty() ? end : block_[used_];
-}
-
 int CsvReader::get() {
-  const int c = peek();
-  if (c != end) ++used_;
+  const int c = file_.get();
   if (c == '\n') ++line_;
   return c;
 }
 
 void CsvReader::skip_blanks() {
-  while (peek() == ' ' || peek() == '\t') get();
+  while (file_.peek() == ' ' || file_.peek() == '\t') get();
 }
 
 int CsvReader::read_cell(CsvCell& cell, std::size_t number) {
   cell.text.clear();
   cell.line = line_;
   skip_blanks();
-  if (peek() == '"') return read_quoted(cell, number);
+  if (file_.peek() == '"') return read_quoted(cell, number);
   for (;;) {
     const int c = get();
     if (c == ',' || c == '\n' || c == end) {
@@ -124,13 +104,13 @@ int CsvReader::read_quoted(CsvCell& cell, std::size_t number) {
                     "the quote that begins this cell is never closed");
     }
     if (c == '"') {
-      if (peek() != '"') break;
+      if (file_.peek() != '"') break;
       get();
     }
     cell.text += static_cast<char>(c);
   }
   skip_blanks();
-  if (peek() == '\r') get();
+  if (file_.peek() == '\r') get();
   const int separator = get();
   if (separator != ',' && separator != '\n' && separator != end) {
     throw failure(cell.line, std::to_string(number),

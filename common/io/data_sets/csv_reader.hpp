@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -52,10 +51,8 @@ class CsvReader {
   Error failure(std::size_t line, const std::string& column, const std::string& what) const;
 
  private:
-  static constexpr int end = -1;
+  static constexpr int end = InputFile::end;
 
-  void fill();
-  int peek();
   int get();
   void skip_blanks();
 
@@ -66,8 +63,6 @@ class CsvReader {
   int read_quoted(CsvCell& cell, std::size_t number);
 
   InputFile file_;
-  std::vector<std::uint8_t> block_;
-  std::size_t used_ = 0;
   std::size_t line_ = 1;
   std::size_t row_line_ = 1;
 };

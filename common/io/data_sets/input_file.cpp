@@ -2,150 +2,61 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
+#include <cstring>
 #include <new>
-#include <string>
-#include <system_error>
 #include <utility>
 
 #include <zlib.h>
 
-#include "io/regular_file.hpp"
-#include "tensor/error.hpp"
+#include "io/file.hpp"
 
 namespace stagewise {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 18;
-
-std::string last_system_error() {
-  return std::generic_category().message(errno);
-}
-
-std::string cannot_read(const std::filesystem::path& path, const std::string& why) {
-  return "cannot read " + path.string() + ": " + why;
-}
+constexpr int gzip_first_byte = 0x1f;
 
 }  // namespace
 
-/// Delivers a file's bytes block by block.
-class InputFile::Source {
- public:
-  Source() = default;
-  virtual ~Source() = default;
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
-
-  /// Replaces `block` by the next bytes, at most `block_bytes`; by none at the end.
-  virtual void next(std::vector<std::uint8_t>& block) = 0;
-};
-
-/// The bytes as they are.
-class InputFile::PlainSource final : public Source {
- public:
-  explicit PlainSource(const std::filesystem::path& path)
-      : path_(path), file_(std::fopen(path.c_str(), "rb")) {
-    if (!file_) throw Error(cannot_read(path, last_system_error()));
-  }
-
-  void next(std::vector<std::uint8_t>& block) override {
-    block.resize(block_bytes);
-    errno = 0;
-    block.resize(std::fread(block.data(), 1, block_bytes, file_.get()));
-    if (std::ferror(file_.get()) != 0) throw Error(cannot_read(path_, last_system_error()));
-  }
-
- private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
-  std::filesystem::path path_;
-  std::unique_ptr<std::FILE, Close> file_;
-};
-
-/// The bytes that another source's bytes stand for. Several compressed parts may follow one
-/// another; the gzip format allows that.
-class InputFile::GzipSource final : public Source {
- public:
-  /// @param first the block of `compressed` that has been read already.
-  GzipSource(std::filesystem::path path, std::unique_ptr<Source> compressed,
-             std::vector<std::uint8_t> first)
-      : path_(std::move(path)), compressed_(std::move(compressed)), input_(std::move(first)) {
+/// Where the decompression of a file stands. Several compressed parts may follow one another; the
+/// gzip format allows that.
+struct InputFile::Gzip {
+  /// @param first the block of the file that has been read already.
+  explicit Gzip(std::vector<std::uint8_t> first) : input(std::move(first)) {
     constexpr int gzip_only = 16;  // added to the window's size: a gzip header must be there
-    if (inflateInit2(&stream_, MAX_WBITS + gzip_only) != Z_OK) throw std::bad_alloc();
+    if (inflateInit2(&stream, MAX_WBITS + gzip_only) != Z_OK) throw std::bad_alloc();
     feed();
   }
+  ~Gzip() { inflateEnd(&stream); }
+  Gzip(const Gzip&) = delete;
+  Gzip& operator=(const Gzip&) = delete;
 
-  ~GzipSource() override { inflateEnd(&stream_); }
-  GzipSource(const GzipSource&) = delete;
-  GzipSource& operator=(const GzipSource&) = delete;
-
-  void next(std::vector<std::uint8_t>& block) override {
-    block.resize(block_bytes);
-    stream_.next_out = block.data();
-    stream_.avail_out = static_cast<uInt>(block_bytes);
-    while (stream_.avail_out > 0 && have_input()) {
-      if (between_parts_) {
-        check_part_begins();
-        inflateReset(&stream_);
-        between_parts_ = false;
-      }
-      const int status = inflate(&stream_, Z_NO_FLUSH);
-      if (status == Z_MEM_ERROR) throw std::bad_alloc();
-      if (status == Z_STREAM_END) {
-        between_parts_ = true;
-      } else if (status != Z_OK) {
-        const std::string detail = stream_.msg != nullptr ? stream_.msg : "no data expected here";
-        throw Error(cannot_read(path_, "its gzip-compressed data are damaged (" + detail + ")"));
-      }
-    }
-    block.resize(block_bytes - stream_.avail_out);
-  }
-
- private:
   void feed() {
-    stream_.next_in = input_.data();
-    stream_.avail_in = static_cast<uInt>(input_.size());
+    stream.next_in = input.data();
+    stream.avail_in = static_cast<uInt>(input.size());
   }
 
-  /// Makes sure that inflate() has bytes to work on; false at the proper end of the data.
-  bool have_input() {
-    if (stream_.avail_in > 0) return true;
-    compressed_->next(input_);
-    feed();
-    if (!input_.empty()) return true;
-    if (between_parts_) return false;
-    throw Error(cannot_read(path_, "its gzip-compressed data are cut short"));
-  }
-
-  void check_part_begins() const {
-    constexpr int gzip_first_byte = 0x1f;
-    if (*stream_.next_in != gzip_first_byte) {
-      throw Error(cannot_read(path_, "its gzip-compressed data are followed by something else"));
-    }
-  }
-
-  std::filesystem::path path_;
-  std::unique_ptr<Source> compressed_;
-  std::vector<std::uint8_t> input_;
-  z_stream stream_{};
-  bool between_parts_ = false;
+  std::vector<std::uint8_t> input;
+  z_stream stream{};
+  bool between_parts = false;
 };
 
-InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
-  if (const std::string objection = objection_to_reading(path); !objection.empty()) {
-    throw Error(cannot_read(path, objection));
-  }
-  source_ = std::make_unique<PlainSource>(path);
-  if (!fill()) throw Error(cannot_read(path, "the file is empty"));
-  if (buffer_.size() >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b) {
-    source_ = std::make_unique<GzipSource>(path, std::move(source_), std::move(buffer_));
-    buffer_.clear();
+InputFile::InputFile(const std::filesystem::path& path) : path_(path), file_(nullptr, std::fclose) {
+  const std::string objection = objection_to_reading(path);
+  if (!objection.empty()) throw failure(objection);
+  file_.reset(std::fopen(path.c_str(), "rb"));
+  if (!file_) throw failure(std::strerror(errno));
+  if (!fill()) throw failure("the file is empty");
+  if (buffer_.size() >= 2 && buffer_[0] == gzip_first_byte && buffer_[1] == 0x8b) {
+    gzip_ = std::make_unique<Gzip>(std::exchange(buffer_, {}));
   }
 }
 
 InputFile::~InputFile() = default;
+
+Error InputFile::failure(const std::string& why) const {
+  return Error("cannot read " + path_.string() + ": " + why);
+}
 
 std::vector<std::uint8_t> InputFile::read(std::uint64_t count) {
   std::vector<std::uint8_t> bytes;
@@ -163,10 +74,67 @@ bool InputFile::at_end() {
   return used_ == buffer_.size() && !fill();
 }
 
+int InputFile::peek() {
+  return at_end() ? end : buffer_[used_];
+}
+
+int InputFile::get() {
+  const int byte = peek();
+  if (byte != end) ++used_;
+  return byte;
+}
+
+void InputFile::skip(std::string_view bytes) {
+  const auto same = [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; };
+  if (at_end() || buffer_.size() - used_ < bytes.size()) return;
+  const auto next = buffer_.begin() + static_cast<std::ptrdiff_t>(used_);
+  if (std::equal(bytes.begin(), bytes.end(), next, same)) used_ += bytes.size();
+}
+
 bool InputFile::fill() {
-  source_->next(buffer_);
+  if (gzip_) {
+    inflate_block();
+  } else {
+    read_block(buffer_);
+  }
   used_ = 0;
   return !buffer_.empty();
+}
+
+void InputFile::read_block(std::vector<std::uint8_t>& block) {
+  block.resize(block_bytes);
+  errno = 0;
+  block.resize(std::fread(block.data(), 1, block_bytes, file_.get()));
+  if (std::ferror(file_.get()) != 0) throw failure(std::strerror(errno));
+}
+
+void InputFile::inflate_block() {
+  z_stream& stream = gzip_->stream;
+  buffer_.resize(block_bytes);
+  stream.next_out = buffer_.data();
+  stream.avail_out = static_cast<uInt>(block_bytes);
+  while (stream.avail_out > 0) {
+    if (stream.avail_in == 0) {
+      read_block(gzip_->input);
+      gzip_->feed();
+    }
+    if (stream.avail_in == 0 && gzip_->between_parts) break;
+    if (stream.avail_in == 0) throw failure("its gzip-compressed data are cut short");
+    if (gzip_->between_parts) {
+      if (*stream.next_in != gzip_first_byte) {
+        throw failure("its gzip-compressed data are followed by something else");
+      }
+      inflateReset(&stream);
+    }
+    const int status = inflate(&stream, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
+    gzip_->between_parts = status == Z_STREAM_END;
+    if (status != Z_OK && status != Z_STREAM_END) {
+      const std::string detail = stream.msg != nullptr ? stream.msg : "no data expected here";
+      throw failure("its gzip-compressed data are damaged (" + detail + ")");
+    }
+  }
+  buffer_.resize(block_bytes - stream.avail_out);
 }
 
 }  // namespace stagewise

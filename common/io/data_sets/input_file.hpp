@@ -4,9 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include "tensor/error.hpp"
 
 namespace stagewise {
 
@@ -32,18 +37,32 @@ class InputFile {
   /// latest.
   bool at_end();
 
+  /// What peek() and get() return at the end of the file.
+  static constexpr int end = -1;
+
+  /// The next byte, which is still to be read.
+  int peek();
+
+  /// The next byte.
+  int get();
+
+  /// Passes over these bytes at the beginning of the file, if they are there.
+  void skip(std::string_view bytes);
+
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  class Source;
-  class PlainSource;
-  class GzipSource;
+  struct Gzip;
 
+  Error failure(const std::string& why) const;
   bool fill();
+  void read_block(std::vector<std::uint8_t>& block);
+  void inflate_block();
 
   std::filesystem::path path_;
-  std::unique_ptr<Source> source_;
-  std::vector<std::uint8_t> buffer_;  ///< bytes the source delivered
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::unique_ptr<Gzip> gzip_;        ///< null: the file is not compressed
+  std::vector<std::uint8_t> buffer_;  ///< a block of the contents
   std::size_t used_ = 0;              ///< how many of them have been returned
 };
 

@@ -97,6 +97,20 @@ void hold_out(Split& split, Index count) {
 
 }  // namespace
 
+Index Limit::of(Index available) const {
+  if (count && *count > available) {
+    throw OptionError("--" + option + " " + std::to_string(*count) + " asks for more than the " +
+                          count_of(available, samples) + " of " + set,
+                      {option});
+  }
+  return count.value_or(available);
+}
+
+Dataset Limit::of(Dataset all) const {
+  const Index used = of(all.size());
+  return used == all.size() ? std::move(all) : all.slice(0, used);
+}
+
 Split load_for_training(const DatasetOptions& options) {
   const Limit train_limit = limit_for(Subset::training, options);
   const Limit test_limit = limit_for(Subset::test, options);

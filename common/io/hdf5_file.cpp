@@ -1,0 +1,117 @@
+#include "io/hdf5_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "io/file.hpp"
+#include "io/hdf5_driver.hpp"
+#include "tensor/counts.hpp"
+#include "tensor/quote.hpp"
+
+namespace stagewise::hdf5 {
+namespace {
+
+Handle open_file(const std::filesystem::path& path) {
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_driver(access.id(), reading_driver(), nullptr);
+  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose};
+}
+
+bool is_usual(const Handle& type) {
+  const std::array usual = {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE,
+                            H5T_STD_U8LE,   H5T_STD_U8BE,   H5T_STD_I8LE,   H5T_STD_I8BE,
+                            H5T_STD_U16LE,  H5T_STD_U16BE,  H5T_STD_I16LE,  H5T_STD_I16BE,
+                            H5T_STD_U32LE,  H5T_STD_U32BE,  H5T_STD_I32LE,  H5T_STD_I32BE,
+                            H5T_STD_U64LE,  H5T_STD_U64BE,  H5T_STD_I64LE,  H5T_STD_I64BE};
+  return std::any_of(usual.begin(), usual.end(),
+                     [&](hid_t known) { return H5Tequal(type.id(), known) > 0; });
+}
+
+/// Whether the file holds as many bytes for the set as its shape takes.
+bool holds_all(const Handle& set, std::uint64_t value_bytes, const std::vector<hsize_t>& dimensions,
+               std::uint64_t file_bytes) {
+  std::uint64_t bytes = value_bytes;  // were every length at least 1
+  for (const hsize_t length : dimensions) {
+    if (length > file_bytes / bytes) return false;
+    bytes *= std::max<hsize_t>(1, length);
+  }
+  const bool is_empty = std::count(dimensions.begin(), dimensions.end(), 0) > 0;
+  return H5Dget_storage_size(set.id()) == (is_empty ? 0 : bytes);
+}
+
+/// Why the set must not be read; empty if it may be.
+/// @param dimensions receives its shape.
+std::string objection_to(const Handle& set, std::vector<hsize_t>& dimensions,
+                         std::uint64_t file_bytes) {
+  const Handle type(set ? H5Dget_type(set.id()) : -1, H5Tclose);
+  const Handle space(set ? H5Dget_space(set.id()) : -1, H5Sclose);
+  const Handle creation(set ? H5Dget_create_plist(set.id()) : -1, H5Pclose);
+  if (!type || !space || !creation) return "is damaged";
+  if (H5Sget_simple_extent_type(space.id()) == H5S_NULL) return "holds nothing";
+  if (!is_usual(type)) return "does not hold integers, floats or doubles";
+
+  const H5D_layout_t layout = H5Pget_layout(creation.id());
+  if (layout == H5D_VIRTUAL || H5Pget_external_count(creation.id()) != 0) {
+    return "has its values in another file";
+  }
+  if (layout == H5D_CHUNKED) {
+    return "is stored in chunks; `h5repack -f NONE -l CONTI FILE NEW_FILE` stores it in one piece";
+  }
+  const int rank = H5Sget_simple_extent_ndims(space.id());
+  if (layout < 0 || rank < 0) return "is damaged";
+  dimensions.resize(static_cast<std::size_t>(rank));
+  H5Sget_simple_extent_dims(space.id(), dimensions.data(), nullptr);
+  if (holds_all(set, H5Tget_size(type.id()), dimensions, file_bytes)) return "";
+  return "claims the shape " + list(dimensions) + ", but the file does not hold so many values";
+}
+
+}  // namespace
+
+std::string list(const std::vector<hsize_t>& dimensions) {
+  std::vector<std::string> lengths;
+  for (const hsize_t length : dimensions) lengths.push_back(std::to_string(length));
+  return "[" + list_of(lengths) + "]";
+}
+
+InputFile::InputFile(std::filesystem::path path, std::string complaint)
+    : path_(std::move(path)), complaint_(std::move(complaint)), file_(-1, H5Fclose) {
+  const std::string objection = objection_to_reading(path_);
+  if (!objection.empty()) throw failure(objection);
+  if (H5Fis_hdf5(path_.c_str()) == 0) throw failure("it is not an HDF5 file");
+  file_ = open_file(path_);
+  if (!file_) throw failure("it is damaged, cut short, or may not be opened");
+}
+
+Handle InputFile::open(const std::string& path) const {
+  H5L_info_t link{};
+  const bool is_known = H5Lget_info(id(), path.c_str(), &link, H5P_DEFAULT) >= 0;
+  if (is_known && link.type != H5L_TYPE_HARD)
+    throw failure(excerpt(path) + " is a link to elsewhere");
+  Handle object(is_known ? H5Oopen(id(), path.c_str(), H5P_DEFAULT) : -1, H5Oclose);
+  if (!object) throw failure(excerpt(path) + " is damaged");
+  return object;
+}
+
+NumberSet InputFile::open_set(const std::string& path) const {
+  if (H5Iget_type(open(path).id()) != H5I_DATASET) throw failure(path + " is not a data set");
+  NumberSet set = {path, Handle(H5Dopen2(id(), path.c_str(), H5P_DEFAULT), H5Dclose), {}};
+  const std::string objection =
+      objection_to(set.handle, set.dimensions, std::filesystem::file_size(path_));
+  if (!objection.empty()) throw failure(excerpt(path) + " " + objection);
+  return set;
+}
+
+std::vector<double> InputFile::values_of(const NumberSet& set) const {
+  std::size_t count = 1;
+  for (const hsize_t length : set.dimensions) count *= length;
+  std::vector<double> values(count);
+  if (H5Dread(set.handle.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) <
+      0) {
+    throw failure("the values of " + excerpt(set.path) + " are damaged or cut short");
+  }
+  return values;
+}
+
+}  // namespace stagewise::hdf5
