@@ -15,43 +15,30 @@ bool are_probabilities(const ModelOptions& model) {
   return model.loss == LossKind::cross_entropy || model.name == "neuron";
 }
 
-/// Adds what the outputs for one sample say about each class.
-void append_scores(std::span<const double> outputs, const ModelOptions& model,
-                   std::vector<double>& scores) {
-  if (model.name == "neuron") {
-    scores.insert(scores.end(), {1 - outputs[0], outputs[0]});
-    return;
-  }
-  const auto first = static_cast<std::ptrdiff_t>(scores.size());
-  scores.insert(scores.end(), outputs.begin(), outputs.end());
-  if (!are_probabilities(model)) return;
+/// What the outputs for one sample say about each class.
+std::vector<double> scores_of(std::vector<double> outputs, const ModelOptions& model) {
+  if (model.name == "neuron") return {1 - outputs[0], outputs[0]};
+  if (!are_probabilities(model)) return outputs;
   const double largest = *std::max_element(outputs.begin(), outputs.end());
   double sum = 0;
-  for (auto score = scores.begin() + first; score != scores.end(); ++score) {
-    *score = std::exp(*score - largest);
-    sum += *score;
+  for (double& output : outputs) {
+    output = std::exp(output - largest);
+    sum += output;
   }
-  for (auto score = scores.begin() + first; score != scores.end(); ++score) *score /= sum;
+  for (double& output : outputs) output /= sum;
+  return outputs;
 }
 
 }  // namespace
 
-std::span<const double> Answers::scores_of(Index sample) const {
-  return std::span(scores).subspan(static_cast<std::size_t>(sample * width),
-                                   static_cast<std::size_t>(width));
-}
-
-double Answers::confidence(Index sample) const {
-  return scores_of(sample)[static_cast<std::size_t>(classes[static_cast<std::size_t>(sample)])];
-}
-
 template <typename T>
-Answers answers_to(const Dataset& dataset, Network<T>& network, const ModelOptions& model) {
+std::vector<PredictionReport> answers_to(const Dataset& dataset, Network<T>& network,
+                                         const ModelOptions& model) {
   EagerPredictor<T> predictor(network);
   const auto rows = static_cast<std::size_t>(predictor.rows());
   std::vector<std::uint32_t> batch(rows);
   std::vector<std::int32_t> classes(rows);
-  Answers answers = {.classes = {}, .scores = {}, .width = model.classes};
+  std::vector<PredictionReport> answers;
   for (Index first = 0; first < dataset.size(); first += predictor.rows()) {
     const auto count = static_cast<std::size_t>(std::min(predictor.rows(), dataset.size() - first));
     std::iota(batch.begin(), batch.end(), static_cast<std::uint32_t>(first));
@@ -60,38 +47,47 @@ Answers answers_to(const Dataset& dataset, Network<T>& network, const ModelOptio
     dataset.gather(std::span<const std::uint32_t>(batch), predictor.features());
     predictor.predict(classes.data());
     const std::vector<T> raw = predictor.outputs();
-    const std::vector<double> outputs(raw.begin(), raw.end());
-    const std::size_t width = outputs.size() / rows;
+    const auto width = static_cast<std::ptrdiff_t>(raw.size() / rows);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::span<const double> own = std::span(outputs).subspan(i * width, width);
-      if (!std::all_of(own.begin(), own.end(), [](double value) { return std::isfinite(value); })) {
+      const auto begin = raw.begin() + static_cast<std::ptrdiff_t>(i) * width;
+      const std::vector<double> outputs(begin, begin + width);
+      if (!std::all_of(outputs.begin(), outputs.end(), [](double x) { return std::isfinite(x); })) {
         throw Error("the outputs of the network for sample " + std::to_string(batch[i]) +
                     " of the data set are not finite");
       }
-      append_scores(own, model, answers.scores);
-      answers.classes.push_back(classes[i]);
+      answers.push_back({.sample = batch[i],
+                         .label = {},
+                         .predicted = classes[i],
+                         .scores = scores_of(outputs, model)});
     }
   }
   return answers;
 }
 
-std::vector<Mistake> SharedAnswers::mistakes(std::span<const std::int32_t> labels,
-                                             Index most) const {
-  std::vector<Mistake> all;
+std::vector<MistakeReport> SharedAnswers::mistakes(std::span<const std::int32_t> labels,
+                                                   Index most) const {
+  std::vector<std::size_t> wrong;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (classes[i] == labels[i]) continue;
-    all.push_back({static_cast<Index>(i), labels[i], classes[i], confidences[i]});
+    if (classes[i] != labels[i]) wrong.push_back(i);
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Mistake& a, const Mistake& b) { return a.confidence > b.confidence; });
-  if (std::ssize(all) > most) all.resize(static_cast<std::size_t>(most));
-  return all;
+  std::stable_sort(wrong.begin(), wrong.end(),
+                   [&](std::size_t a, std::size_t b) { return confidences[a] > confidences[b]; });
+  if (std::ssize(wrong) > most) wrong.resize(static_cast<std::size_t>(most));
+  std::vector<MistakeReport> mistakes;
+  for (const std::size_t i : wrong) {
+    mistakes.push_back({static_cast<Index>(i), labels[i], classes[i], confidences[i], {}});
+  }
+  return mistakes;
 }
 
-SharedAnswers gather(const Answers& own, Ranks& ranks) {
+SharedAnswers gather(const std::vector<PredictionReport>& own, Ranks& ranks) {
+  std::vector<double> classes;
   std::vector<double> confidences;
-  for (Index i = 0; i < std::ssize(own.classes); ++i) confidences.push_back(own.confidence(i));
-  const std::vector<double> classes = ranks.gather({own.classes.begin(), own.classes.end()});
+  for (const PredictionReport& answer : own) {
+    classes.push_back(static_cast<double>(answer.predicted));
+    confidences.push_back(answer.scores[static_cast<std::size_t>(answer.predicted)]);
+  }
+  classes = ranks.gather(classes);
   return {{classes.begin(), classes.end()}, ranks.gather(confidences)};
 }
 
@@ -122,7 +118,9 @@ std::string name_of_score(const ModelOptions& model) {
   return are_probabilities(model) ? "probability" : "output";
 }
 
-template Answers answers_to(const Dataset&, Network<float>&, const ModelOptions&);
-template Answers answers_to(const Dataset&, Network<double>&, const ModelOptions&);
+template std::vector<PredictionReport> answers_to(const Dataset&, Network<float>&,
+                                                  const ModelOptions&);
+template std::vector<PredictionReport> answers_to(const Dataset&, Network<double>&,
+                                                  const ModelOptions&);
 
 }  // namespace stagewise

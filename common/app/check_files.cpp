@@ -18,7 +18,15 @@ namespace fs = std::filesystem;
 struct NamedFile {
   std::string option;
   fs::path path;
+  std::string what = {};  ///< a result's role
 };
+
+std::vector<NamedFile> results_of(const RunOptions& options) {
+  return {{"--save", options.save, "checkpoint"},
+          {"--save-best", options.save_best, "checkpoint"},
+          {"--report", options.report, "report"},
+          {"--csv", options.csv, "table"}};
+}
 
 void expect_different(const NamedFile& a, const NamedFile& b) {
   if (a.path.empty() || b.path.empty() || !is_same_file(a.path, b.path)) return;
@@ -47,14 +55,11 @@ fs::path place_of(const fs::path& name, Ranks& ranks) {
 void check_files(const RunOptions& options, Ranks& ranks) {
   const NamedFile load = {"--load", options.load};
   const NamedFile resume = {"--resume", options.resume};
-  const std::vector<NamedFile> results = {{"--save", options.save},
-                                          {"--save-best", options.save_best},
-                                          {"--report", options.report},
-                                          {"--csv", options.csv}};
+  const std::vector<NamedFile> results = results_of(options);
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (std::size_t j = i + 1; j < results.size(); ++j) expect_different(results[i], results[j]);
   }
-  for (const auto& [option, path] : results) {
+  for (const auto& [option, path, what] : results) {
     const NamedFile result = {option, place_of(path, ranks)};
     expect_different(load, result);
     expect_different({"--image", options.image}, result);
@@ -65,10 +70,9 @@ void check_files(const RunOptions& options, Ranks& ranks) {
 
 void check_results_writable(const Stage& stage, const RunOptions& options) {
   if (!stage.is_first_rank()) return;
-  if (!options.save.empty()) check_writable(options.save, "checkpoint");
-  if (!options.save_best.empty()) check_writable(options.save_best, "checkpoint");
-  if (!options.report.empty()) check_writable(options.report, "report");
-  if (!options.csv.empty()) check_writable(options.csv, "table");
+  for (const auto& [option, path, what] : results_of(options)) {
+    if (!path.empty()) check_writable(path, what);
+  }
 }
 
 }  // namespace stagewise

@@ -20,9 +20,8 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
 /// `predict`: the class of each sample of a data set, or of one image.
 void run_predict(const Stage& stage, RunOptions options, const std::vector<std::string>& command);
 
-/// `info`: what the program runs on.
-/// @param shows_program whether the lines of a training step follow, each with the file that
-///        computes it, and its floor.
-void run_info(const Stage& stage, RunOptions options, bool shows_program);
+/// `info`: what the program runs on; with --program, then the lines of a training step, each with
+/// the file that computes it, and its floor.
+void run_info(const Stage& stage, RunOptions options, const std::vector<std::string>& command);
 
 }  // namespace stagewise

@@ -108,6 +108,11 @@ void refuse_options_of_other_stages(CLI::App& app, const Stage& stage) {
 void add_options(CLI::App& app, Command command, const Stage& stage, RunOptions& options) {
   options.stage_why_idle = stage.why_idle;
   options.data.needs_labels = command != for_predict;
+  if (command == for_info) {
+    app.add_flag("--program", options.shows_program,
+                 "the operations of a training step, and what each costs")
+        ->disable_flag_override();
+  }
   options.options = option_table();
   for (const StageOption& own : stage.options) {
     options.options.push_back(own_option(own, command, stage));

@@ -1,5 +1,5 @@
 /// @file
-/// Images drawn in a terminal.
+/// Images drawn in a terminal, and mistakes, which deserve a look.
 #pragma once
 
 #include <cstddef>
@@ -8,31 +8,28 @@
 
 #include "data/dataset.hpp"
 #include "io/images/image.hpp"
+#include "io/report.hpp"
 
 namespace stagewise {
 
-/// How many columns standard output has: 80 if it is not a terminal.
-std::size_t columns_of_output();
+/// Lines from top to bottom, each as long as the others: a character stands for two pixels, the
+/// denser the lighter.
+using Drawing = std::vector<std::string>;
 
-/// A drawing, from top to bottom: each character stands for two pixels, the denser the lighter.
-struct Drawing {
-  std::vector<std::string> lines;
-  std::size_t width = 0;  ///< columns that each line takes
-};
-
-/// Draws a sample, which must be an image, [height, width, channels]: the mean of three channels,
-/// else the first one. Values are shown as they are from 0 to 1; if some lie outside, from
-/// the least to the largest. A larger image is made smaller to fit.
-/// @param columns at most so many are used.
-Drawing draw(const Dataset& dataset, Index sample, std::size_t columns);
-
-/// The sample as it is drawn, but in full size: with its three channels, else its first one.
-/// @param sample must be an image, as for draw().
+/// A sample as it is drawn, in full size: with its three channels, else its first one. Values are
+/// shown as they are from 0 to 1; if some lie outside, from the least to the largest.
+/// @param sample must be an image, [height, width, channels].
 Image shown_image(const Dataset& dataset, Index sample);
 
-/// Prints drawings beside one another, as many as there is room for, each with its caption below.
-/// @param captions lines for each drawing, the same number for all.
-void print_drawings(const std::vector<Drawing>& drawings,
-                    const std::vector<std::vector<std::string>>& captions, std::size_t columns);
+/// Draws the mean of an image's channels. A larger image is made smaller to fit.
+/// @param columns at most so many are used.
+Drawing draw(const Image& image, std::size_t columns);
+
+/// Prints mistakes, the most confident first: those with an image as drawings, as many beside one
+/// another as there is room for, others as a list.
+/// @param names of the classes.
+/// @param score what the network's confidence is: "probability".
+void print_mistakes(const std::vector<MistakeReport>& mistakes,
+                    const std::vector<std::string>& names, const std::string& score);
 
 }  // namespace stagewise

@@ -2,17 +2,17 @@
 #include <iostream>
 #include <span>
 
+#include <unistd.h>
+
 #include "app/answers.hpp"
-#include "app/check_files.hpp"
 #include "app/commands.hpp"
 #include "app/confusion.hpp"
 #include "app/drawing.hpp"
 #include "app/header.hpp"
 #include "app/latency.hpp"
-#include "app/mistakes.hpp"
+#include "app/stage_network.hpp"
 #include "app/status_line.hpp"
 #include "app/text.hpp"
-#include "app/trained_network.hpp"
 #include "app/training_start.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "io/file.hpp"
@@ -56,41 +56,41 @@ std::vector<LatencyReport> measure_paths(const Stage& stage, Network<T>& network
 /// What --confusion and --mistakes ask for.
 template <typename T>
 void show_answers(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint,
-                  const Dataset& whole, const Dataset& shard, Network<T>& network, Ranks& ranks,
-                  Report& report) {
+                  const Dataset& whole, const Dataset& shard, Network<T>& network, Report& report) {
   if (!options.confusion && options.mistakes == 0) return;
-  const SharedAnswers answers = gather(answers_to(shard, network, options.model), ranks);
+  const SharedAnswers answers =
+      gather(answers_to(shard, network, options.model), stage.all_ranks());
   if (!stage.is_first_rank()) return;
   const std::vector<std::string> names = class_names(checkpoint, options);
   if (are_more_than_numbers(names)) report.class_names = names;
   if (options.confusion) {
-    const Confusion confusion(options.model.classes, whole.labels(), answers.classes);
-    print_confusion(confusion, names, columns_of_output());
-    report.confusion = report_of(confusion);
+    report.confusion = confusion_of(options.model.classes, whole.labels(), answers.classes);
+    print_confusion(*report.confusion, names, terminal_columns(STDOUT_FILENO));
     if (!options.csv.empty()) {
-      const std::string text = csv_of(confusion, names);
+      const std::string text = csv_of(*report.confusion, names);
       write_file(options.csv, std::as_bytes(std::span(text)), "table");
     }
   }
   if (options.mistakes > 0) {
-    const std::vector<Mistake> mistakes = answers.mistakes(whole.labels(), options.mistakes);
-    print_mistakes(mistakes, whole, names, name_of_score(options.model));
-    report.mistakes = report_of(mistakes, whole);
+    report.mistakes = answers.mistakes(whole.labels(), options.mistakes);
+    for (MistakeReport& mistake : *report.mistakes) {
+      if (whole.sample_shape().rank() == 3) mistake.image = shown_image(whole, mistake.sample);
+    }
+    print_mistakes(*report.mistakes, names, name_of_score(options.model));
   }
 }
 
 template <typename T>
 void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& checkpoint,
                    const std::vector<std::string>& notes, const std::vector<std::string>& command) {
-  Ranks alone;
-  Ranks& ranks = stage.ranks != nullptr ? *stage.ranks : alone;
+  Ranks& ranks = stage.all_ranks();
   options.data.precision = options.precision;
   const Dataset dataset = load_adopted(options, options.load, [&] {
     return ranks.load_for_evaluation(options.data, options.encoding);
   });
   adopt_shape(checkpoint, dataset, options);
-  if (options.confusion && options.model.classes > Confusion::max_classes) {
-    throw UsageError("--confusion counts up to " + with_thousands(Confusion::max_classes) +
+  if (options.confusion && options.model.classes > max_confusion_classes) {
+    throw UsageError("--confusion counts up to " + with_thousands(max_confusion_classes) +
                      " classes, and there are " + with_thousands(options.model.classes));
   }
 
@@ -107,7 +107,7 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   Report report = report_of(stage, options, command);
   report.seed = checkpoint.seed;
   add_test(evaluate(network, shard, &ranks), report);
-  show_answers(stage, options, checkpoint, dataset, shard, network, ranks, report);
+  show_answers(stage, options, checkpoint, dataset, shard, network, report);
   if (options.latency) {
     report.latency = measure_paths(stage, network, dataset);
     print_latency(rows, report.latency);
@@ -123,16 +123,11 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
   }
   const Checkpoint checkpoint = read_start(stage, options).checkpoint;
   with_adopted(options, options.load, [&] {
-    const std::vector<std::string> notes = adopt_data(checkpoint, options, false);
-    drop_idle_options(stage, options);
-    Ranks alone;
-    check_files(options, stage.ranks != nullptr ? *stage.ranks : alone);
-    if (stage.prepare) stage.prepare(options.stage);
-    if (options.latency && stage.ranks != nullptr && stage.ranks->count() > 1) {
+    const std::vector<std::string> notes = prepare_use(stage, options, checkpoint);
+    if (options.latency && stage.all_ranks().count() > 1) {
       throw UsageError("--latency measures one process, and mpirun has started " +
-                       with_thousands(stage.ranks->count()));
+                       with_thousands(stage.all_ranks().count()));
     }
-    check_results_writable(stage, options);
     if (options.precision == "double") {
       evaluate_with<double>(stage, options, checkpoint, notes, command);
     } else {

@@ -29,13 +29,6 @@ struct Cells : Column {
   std::function<std::string(const Row&)> cell;
 };
 
-/// "40.1 M", "0".
-std::string amount(double value) {
-  std::string text = with_prefix(value, "");
-  if (text.ends_with(' ')) text.pop_back();
-  return text;
-}
-
 std::vector<Cells> columns_for(bool has_floors, bool has_times, bool has_counters) {
   std::vector<Cells> columns = {
       {{"line", 28, true}, [](const Row& row) { return cut(row.name, 28); }}};
@@ -43,7 +36,7 @@ std::vector<Cells> columns_for(bool has_floors, bool has_times, bool has_counter
     columns.push_back({{heading, width}, cell});
   };
   add("bytes", 9, [](const Row& row) { return with_prefix(row.cost.bytes, "B"); });
-  add("ops", 8, [](const Row& row) { return amount(row.cost.operations); });
+  add("ops", 8, [](const Row& row) { return with_prefix(row.cost.operations, ""); });
   if (has_floors) {
     add("floor", 9, [](const Row& row) { return duration(row.floor->seconds); });
     add("bound by", 9, [](const Row& row) { return name_of(row.floor->bound); });
@@ -56,8 +49,9 @@ std::vector<Cells> columns_for(bool has_floors, bool has_times, bool has_counter
     add("asked", 9, [](const Row& row) { return with_prefix(row.counters.asked_bytes(), "B"); });
     add("sectors", 8, [](const Row& row) { return fixed(row.counters.sectors_per_request(), 1); });
   } else if (!has_floors) {
-    add("FLOP/s", 9, [](const Row& row) { return amount(row.cost.operations / row.seconds); });
-    add("B/s", 9, [](const Row& row) { return amount(row.cost.bytes / row.seconds); });
+    add("FLOP/s", 9,
+        [](const Row& row) { return with_prefix(row.cost.operations / row.seconds, ""); });
+    add("B/s", 9, [](const Row& row) { return with_prefix(row.cost.bytes / row.seconds, ""); });
   }
   return columns;
 }

@@ -4,15 +4,14 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "app/commands.hpp"
-#include "app/help.hpp"
+#include "app/program.hpp"
+#include "app/stage_network.hpp"
 #include "app/text.hpp"
-#include "app/training_network.hpp"
 #include "app/training_start.hpp"
 #include "data/dataset.hpp"
 #include "network/cost.hpp"
@@ -102,141 +101,106 @@ std::string with_short_prefix(double number) {
   return fixed(number, number < 99.95 && *prefix != '\0' ? 1 : 0) + prefix;
 }
 
-/// The operations that a line stands for, behind #, in lines that fit.
-std::string members_text(const Line& line) {
-  std::istringstream lines(stagewise::wrapped(replaced_text(line), 92));
-  std::string text;
-  for (std::string part; std::getline(lines, part);) text += "      # " + part + '\n';
-  return text;
+/// The text in lines of at most 100 columns, each behind `indent`.
+std::string indented(const std::string& text, const std::string& indent) {
+  std::istringstream lines(wrapped(text, 100 - indent.size()));
+  std::string result;
+  for (std::string line; std::getline(lines, line);) result += indent + line + '\n';
+  return result;
 }
 
-/// Breaks a list of operands between two of them, so that its lines are at most 100 columns wide.
-std::string wrapped(const std::string& operands) {
-  constexpr std::size_t width = 100;
-  const std::string indent(6, ' ');
-  std::string text;
-  std::string line = indent;
-  for (std::size_t begin = 0; begin < operands.size();) {
-    const std::size_t end = std::min(operands.find(", ", begin), operands.size() - 1) + 1;
-    const std::string operand = operands.substr(begin, end - begin);
-    if (line.size() > indent.size() + 2 && line.size() + operand.size() > width) {
-      text += line + '\n';
-      line = indent + " ";
-    }
-    line += operand;
-    begin = end;
+/// "      = 1 kernel: 2.1 MB asked for, 4.0 sectors a request, 12 bank conflicts".
+std::string counters_text(const KernelCounters& counters) {
+  const auto count = [](double number) { return static_cast<std::int64_t>(number); };
+  std::string text = "      = " + count_of(count(counters.launches), "kernel");
+  if (counters.copies > 0) {
+    text += ", " + count_of(count(counters.copies), "copy or fill", "copies or fills");
   }
-  return text + line + '\n';
+  if (counters.launches == 0) return text + '\n';
+  text += ": " + with_short_prefix(counters.asked_bytes()) + "B asked for, " +
+          fixed(counters.sectors_per_request(), 1) + " sectors a request";
+  if (counters.bank_conflicts > 0) {
+    text += ", " + count_of(count(counters.bank_conflicts), "bank conflict");
+  }
+  return text + '\n';
+}
+
+std::string file_of(const Stage& stage, const Line& line) {
+  const auto file = stage.files.find(name_of(line.operation));
+  return file == stage.files.end() ? "-" : file->second;
+}
+
+/// What is new in this stage: the file that computes the line is its own, or no stage before it has
+/// such a line.
+/// @param before the step as no stage has changed it.
+std::string change_of(const Stage& stage, const Line& line, const Program& before) {
+  if (stage.folder.empty()) return "";
+  const std::string name = name_of(line.operation);
+  const bool is_new =
+      std::none_of(before.lines.begin(), before.lines.end(),
+                   [&](const Line& other) { return name_of(other.operation) == name; });
+  if (line.replaces.empty() && is_new) return "new line";
+  if (!file_of(stage, line).starts_with(stage.folder)) return "";
+  return line.replaces.empty() ? "new kernel" : "fused";
 }
 
 /// The lines of a step, as a table.
-class ProgramTable {
- public:
-  ProgramTable(const Stage& stage, const RunOptions& options)
-      : stage_(stage),
-        options_(options),
-        described_(with_data(options.model)),
-        is_double_(options.precision == "double") {
-    const Model model = build_model(described_);
-    program_ = is_double_ ? program_of<double>(stage, model, options)
-                          : program_of<float>(stage, model, options);
-    for (const Line& line :
-         build_training(model, options.training.sgd, options.workers).step.lines) {
-      before_.insert(name_of(line.operation));
-    }
-    // Alone, a process of several would wait for the others.
-    if (!stage.counts_kernels || stage.ranks != nullptr) return;
-    counters_ =
-        is_double_ ? counters_of<double>(stage, options) : counters_of<float>(stage, options);
-  }
+template <typename T>
+std::string table_of(const Stage& stage, const RunOptions& options) {
+  const ModelOptions described = with_data(options.model);
+  const Model model = build_model(described);
+  const Program program = program_of<T>(stage, model, options);
+  const Program before = build_training(model, options.training.sgd, options.workers).step;
+  std::map<std::string, KernelCounters> counters;  // of lines by their names, where counted
+  // Alone, a process of several would wait for the others.
+  if (stage.counts_kernels && stage.ranks == nullptr) counters = counters_of<T>(stage, options);
 
-  std::string text() const {
-    const Index rows = options_.training.batch_size;
-    const std::vector<Column> columns = {{"line", 4},
-                                         {"  operation", 34, true},
-                                         {stage_.folder.empty() ? "" : "change", 11, true},
-                                         {"bytes", 8},
-                                         {"ops", 8},
-                                         {"  computed by", 0, true}};
-    std::ostringstream out;
-    out << "\na training step of " << describe(described_) << ", " << options_.precision
-        << ", batch " << with_thousands(rows) << ": "
-        << count_of(std::ssize(program_.lines), "line") << "\n\n"
-        << heading_of(columns);
-    Cost all;
-    for (std::size_t i = 0; i < program_.lines.size(); ++i) {
-      const Line& line = program_.lines[i];
-      const Cost cost = cost_of(program_, line, rows, is_double_ ? 8 : 4);
-      all += cost;
-      const std::string name = name_of(line.operation);
-      out << row_of(columns,
-                    {std::to_string(i + 1), "  " + name + (line.replaces.empty() ? "" : "*"),
-                     change(line), with_short_prefix(cost.bytes),
-                     with_short_prefix(cost.operations), "  " + file_of(line)})
-          << wrapped(operands_text(program_, line.operation, rows));
-      if (!line.replaces.empty()) out << members_text(line);
-      const auto counted = counters_.find(line_text(program_, line));
-      if (counted != counters_.end()) out << counters_text(counted->second);
-    }
-    out << row_of(columns, {"", "  all", "", with_short_prefix(all.bytes),
-                            with_short_prefix(all.operations), ""});
-    const bool has_fused = std::any_of(program_.lines.begin(), program_.lines.end(),
-                                       [](const Line& line) { return !line.replaces.empty(); });
-    if (has_fused) out << "\n* one line instead of those behind #\n";
-    return out.str();
+  const Index rows = options.training.batch_size;
+  const std::vector<Column> columns = {{"line", 4},
+                                       {"  operation", 34, true},
+                                       {stage.folder.empty() ? "" : "change", 11, true},
+                                       {"bytes", 8},
+                                       {"ops", 8},
+                                       {"  computed by", 0, true}};
+  std::ostringstream out;
+  out << "\na training step of " << describe(described) << ", " << options.precision << ", batch "
+      << with_thousands(rows) << ": " << count_of(std::ssize(program.lines), "line") << "\n\n"
+      << heading_of(columns);
+  Cost all;
+  bool has_fused = false;
+  for (std::size_t i = 0; i < program.lines.size(); ++i) {
+    const Line& line = program.lines[i];
+    const Cost cost = cost_of(program, line, rows, sizeof(T));
+    const bool is_fused = !line.replaces.empty();
+    all += cost;
+    has_fused = has_fused || is_fused;
+    out << row_of(columns, {std::to_string(i + 1),
+                            std::string("  ") + name_of(line.operation) + (is_fused ? "*" : ""),
+                            change_of(stage, line, before), with_short_prefix(cost.bytes),
+                            with_short_prefix(cost.operations), "  " + file_of(stage, line)})
+        << indented(operands_text(program, line.operation, rows), "      ");
+    if (is_fused) out << indented(replaced_text(line), "      # ");
+    const auto counted = counters.find(line_text(program, line));
+    if (counted != counters.end()) out << counters_text(counted->second);
   }
-
- private:
-  /// "      = 1 kernel: 2.1 MB asked for, 4.0 sectors a request, 12 bank conflicts".
-  static std::string counters_text(const KernelCounters& counters) {
-    const auto count = [](double number) { return static_cast<std::int64_t>(number); };
-    std::string text = "      = " + count_of(count(counters.launches), "kernel");
-    if (counters.copies > 0) {
-      text += ", " + count_of(count(counters.copies), "copy or fill", "copies or fills");
-    }
-    if (counters.launches == 0) return text + '\n';
-    text += ": " + with_short_prefix(counters.asked_bytes()) + "B asked for, " +
-            fixed(counters.sectors_per_request(), 1) + " sectors a request";
-    if (counters.bank_conflicts > 0) {
-      text += ", " + count_of(count(counters.bank_conflicts), "bank conflict");
-    }
-    return text + '\n';
-  }
-
-  std::string file_of(const Line& line) const {
-    const auto file = stage_.files.find(name_of(line.operation));
-    return file == stage_.files.end() ? "-" : file->second;
-  }
-
-  /// What is new in this stage: the file that computes the line is its own, or no stage before it
-  /// has such a line.
-  std::string change(const Line& line) const {
-    if (stage_.folder.empty()) return "";
-    if (line.replaces.empty() && !before_.contains(name_of(line.operation))) return "new line";
-    if (!file_of(line).starts_with(stage_.folder)) return "";
-    return line.replaces.empty() ? "new kernel" : "fused";
-  }
-
-  const Stage& stage_;
-  const RunOptions& options_;
-  ModelOptions described_;
-  bool is_double_;
-  Program program_;
-  std::set<std::string> before_;  ///< the operations of the step that no stage has changed
-  std::map<std::string, KernelCounters> counters_;  ///< of lines by their names, where counted
-};
+  out << row_of(columns, {"", "  all", "", with_short_prefix(all.bytes),
+                          with_short_prefix(all.operations), ""});
+  if (has_fused) out << "\n* one line instead of those behind #\n";
+  return out.str();
+}
 
 }  // namespace
 
-void run_info(const Stage& stage, RunOptions options, bool shows_program) {
+void run_info(const Stage& stage, RunOptions options, const std::vector<std::string>& /*command*/) {
   const std::string device = stage.device();  // first, as it fails without a GPU
   std::string table;
-  if (shows_program) {
+  if (options.shows_program) {
     // A process alone shows what two would do.
     settle(stage, options, stage.ranks != nullptr ? std::max(stage.ranks->count(), 2) : 1);
     if (stage.ranks != nullptr && stage.ranks->count() == 1) options.workers.workers = 2;
     drop_idle_options(stage, options);
-    table = ProgramTable(stage, options).text();
+    table = options.precision == "double" ? table_of<double>(stage, options)
+                                          : table_of<float>(stage, options);
   } else if (stage.is_first_rank()) {
     for (const std::string& name : options.given) {
       note_idle(stage.program, name, "is for info --program");

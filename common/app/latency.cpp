@@ -79,8 +79,10 @@ class Reference {
   Reference(EagerPredictor<T>& eager, const Dataset& dataset) : threshold_(eager.threshold()) {
     Batches<T> batches(dataset, eager.rows());
     for (Index i = 0; i < compared_batches(batches.count(), eager.rows()); ++i) {
-      append(classes_, batches.answer(eager, i));
-      append(outputs_, eager.outputs());
+      const std::vector<std::int32_t>& classes = batches.answer(eager, i);
+      classes_.insert(classes_.end(), classes.begin(), classes.end());
+      const std::vector<T> outputs = eager.outputs();
+      outputs_.insert(outputs_.end(), outputs.begin(), outputs.end());
     }
     width_ = outputs_.size() / classes_.size();
   }
@@ -102,11 +104,6 @@ class Reference {
   }
 
  private:
-  template <typename U>
-  static void append(std::vector<U>& to, const std::vector<U>& values) {
-    to.insert(to.end(), values.begin(), values.end());
-  }
-
   std::vector<std::int32_t> classes_;
   std::vector<T> outputs_;
   std::size_t width_ = 0;

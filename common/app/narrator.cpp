@@ -10,30 +10,46 @@
 #include "app/header.hpp"
 #include "app/output.hpp"
 #include "app/text.hpp"
+#include "app/values.hpp"
 #include "tensor/counts.hpp"
+#include "tensor/error.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise {
 namespace {
 
-/// The parameters as a checkpoint that says where training stands.
-Checkpoint make_checkpoint(const RunOptions& options, std::int64_t epoch, std::int64_t steps,
-                           std::vector<ParameterValues> parameters, const Step& step,
-                           const std::optional<BestEpoch>& best) {
-  Checkpoint checkpoint = {.model = options.model.name,
-                           .precision = options.precision,
-                           .seed = options.training.seed,
-                           .epoch = epoch,
-                           .step = steps,
-                           .settings = settings_of(options),
-                           .parameters = std::move(parameters),
-                           .workers = step.worker_parameters(),
-                           .optimizer = step.optimizer_state()};
-  if (best) add_best(*best, checkpoint.settings);
-  return checkpoint;
-}
+constexpr auto epoch_name = "best-epoch";
+constexpr auto loss_name = "best-validation-loss";
+constexpr auto accuracy_name = "best-validation-accuracy";
 
 }  // namespace
+
+bool BestEpoch::is_beaten_by(const EpochReport& report) const {
+  if (*report.validation_accuracy != accuracy) return *report.validation_accuracy > accuracy;
+  return *report.validation_loss < loss;
+}
+
+void add_best(const BestEpoch& best, std::map<std::string, std::string>& settings) {
+  settings[epoch_name] = std::to_string(best.epoch);
+  settings[loss_name] = shortest(best.loss);
+  settings[accuracy_name] = shortest(best.accuracy);
+}
+
+std::optional<BestEpoch> read_best(const Checkpoint& checkpoint,
+                                   const std::filesystem::path& file) {
+  if (!checkpoint.settings.contains(epoch_name)) return std::nullopt;
+  const auto stored = [&](const char* name) {
+    const auto found = checkpoint.settings.find(name);
+    return found == checkpoint.settings.end() ? "" : found->second;
+  };
+  try {
+    return BestEpoch{parse_count(stored(epoch_name), 1, checkpoint.epoch),
+                     parse_real(stored(loss_name), true), parse_real(stored(accuracy_name), true)};
+  } catch (const UsageError& error) {
+    throw Error("the checkpoint " + file.string() + " is of no use: of its best epoch, " +
+                error.what());
+  }
+}
 
 Narrator::Narrator(const RunOptions& options, const Dataset& training_set, const Step& step,
                    std::int64_t first_epoch, std::optional<BestEpoch> best, TrainingLog log,
@@ -76,11 +92,11 @@ void Narrator::on_epoch(const EpochReport& report, std::int64_t steps,
   if (report.validation_accuracy && (!best_ || best_->is_beaten_by(report))) {
     best_ = {report.epoch, *report.validation_loss, *report.validation_accuracy};
     saved_best_ = !o.save_best.empty();
-    if (saved_best_) save_to(o.save_best, report.epoch, steps, parameters);
+    if (saved_best_) save(o.save_best, report.epoch, steps, parameters);
   }
   const bool is_last = report.epoch == o.training.epochs;
   const bool is_due = o.save_every > 0 && report.epoch % o.save_every == 0;
-  if (!o.save.empty() && (is_last || is_due)) save(report.epoch, steps, parameters);
+  if (!o.save.empty() && (is_last || is_due)) save(o.save, report.epoch, steps, parameters);
 }
 
 void Narrator::warn_of_rate(const EpochReport& report,
@@ -98,14 +114,19 @@ void Narrator::warn_of_rate(const EpochReport& report,
              " may help");
 }
 
-void Narrator::save(std::int64_t epoch, std::int64_t steps,
+void Narrator::save(const std::filesystem::path& file, std::int64_t epoch, std::int64_t steps,
                     const std::vector<ParameterValues>& parameters) const {
-  save_to(options_->save, epoch, steps, parameters);
-}
-
-void Narrator::save_to(const std::filesystem::path& file, std::int64_t epoch, std::int64_t steps,
-                       const std::vector<ParameterValues>& parameters) const {
-  const Checkpoint checkpoint = make_checkpoint(*options_, epoch, steps, parameters, *step_, best_);
+  const RunOptions& o = *options_;
+  Checkpoint checkpoint = {.model = o.model.name,
+                           .precision = o.precision,
+                           .seed = o.training.seed,
+                           .epoch = epoch,
+                           .step = steps,
+                           .settings = settings_of(o),
+                           .parameters = parameters,
+                           .workers = step_->worker_parameters(),
+                           .optimizer = step_->optimizer_state()};
+  if (best_) add_best(*best_, checkpoint.settings);
   if (writes_) save_checkpoint(file, checkpoint);
 }
 

@@ -3,17 +3,37 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/best_epoch.hpp"
 #include "app/options.hpp"
-#include "app/progress.hpp"
+#include "app/status_line.hpp"
 #include "app/training_log.hpp"
 #include "training/trainer.hpp"
 
 namespace stagewise {
+
+/// An epoch, and what the validation set said after it.
+struct BestEpoch {
+  std::int64_t epoch = 0;
+  double loss = 0;
+  double accuracy = 0;
+
+  /// Whether another epoch is better: it has a higher accuracy, or the same and a lower loss.
+  /// @param report of an epoch with validation.
+  bool is_beaten_by(const EpochReport& report) const;
+};
+
+/// Adds it to the checkpoint, so that a resumed training knows what is to be beaten: as
+/// `best-epoch`, `best-validation-loss` and `best-validation-accuracy`.
+void add_best(const BestEpoch& best, std::map<std::string, std::string>& settings);
+
+/// What add_best() has added; empty if there is nothing.
+/// @throws Error naming the file if what it says makes no sense.
+std::optional<BestEpoch> read_best(const Checkpoint& checkpoint, const std::filesystem::path& file);
 
 /// Prints one line per epoch, and those of --log-every; saves checkpoints; collects the report.
 class Narrator final : public TrainingObserver {
@@ -33,7 +53,7 @@ class Narrator final : public TrainingObserver {
 
   /// Writes a checkpoint.
   /// @param epoch, steps the number completed so far.
-  void save(std::int64_t epoch, std::int64_t steps,
+  void save(const std::filesystem::path& file, std::int64_t epoch, std::int64_t steps,
             const std::vector<ParameterValues>& parameters) const;
 
   /// Prints which epoch was best, and which files have been saved.
@@ -46,9 +66,6 @@ class Narrator final : public TrainingObserver {
   const std::vector<EpochReport>& epochs() const { return epochs_; }
 
  private:
-  void save_to(const std::filesystem::path& file, std::int64_t epoch, std::int64_t steps,
-               const std::vector<ParameterValues>& parameters) const;
-
   /// Says so if the first epoch has led away from the goal.
   void warn_of_rate(const EpochReport& report,
                     const std::vector<ParameterValues>& parameters) const;

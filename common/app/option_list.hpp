@@ -4,14 +4,14 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "app/idle_reasons.hpp"
 #include "app/option_table.hpp"
 #include "app/text.hpp"
 #include "app/values.hpp"
@@ -19,43 +19,23 @@
 namespace stagewise {
 
 /// A value as the command line has it.
-inline std::string written(std::integral auto value) {
-  return std::to_string(value);
-}
-
-/// Likewise.
-inline std::string written(double value) {
-  return shortest(value);
-}
-
-/// Likewise.
-inline std::string written(bool value) {
-  return value ? "on" : "off";
-}
-
-/// Likewise.
-inline std::string written(const std::filesystem::path& value) {
-  return value.string();
-}
-
-/// Likewise.
-inline std::string written(const std::optional<Index>& value) {
-  return value ? std::to_string(*value) : "all";
-}
-
-/// Likewise.
-inline std::string written(const std::vector<Index>& widths) {
-  return list(widths);
-}
-
-/// Likewise.
-inline std::string written(Activation value) {
-  return to_string(value);
-}
-
-/// Likewise.
-inline std::string written(LossKind value) {
-  return to_string(value);
+template <typename Value>
+std::string written(const Value& value) {
+  if constexpr (std::is_same_v<Value, bool>) {
+    return value ? "on" : "off";
+  } else if constexpr (std::is_integral_v<Value>) {
+    return std::to_string(value);
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return shortest(value);
+  } else if constexpr (std::is_enum_v<Value>) {
+    return to_string(value);
+  } else if constexpr (std::is_same_v<Value, std::optional<Index>>) {
+    return value ? std::to_string(*value) : "all";
+  } else if constexpr (std::is_same_v<Value, std::vector<Index>>) {
+    return list(value);
+  } else {
+    return std::filesystem::path(value).string();
+  }
 }
 
 /// The names of an enumeration's values, in their order.
@@ -77,7 +57,7 @@ class OptionList {
   /// @param members lead to the value, from RunOptions on.
   template <typename Parse, typename... Members>
   Option& add(const std::string& name, const std::string& argument, const std::string& description,
-              const Parse& parse, idle::Reason why_idle, Members... members) {
+              const Parse& parse, std::string (*why_idle)(const RunOptions&), Members... members) {
     const auto value = [=](auto& o) -> auto& {
       return (o.*....*members);
     };
@@ -87,12 +67,12 @@ class OptionList {
     option.description = description;
     option.why_idle = why_idle;
     option.read = [=](const std::string& text, RunOptions& o) {
-      using Value = std::decay_t<decltype(value(o))>;
+      using Held = std::decay_t<decltype(value(o))>;
       if constexpr (std::is_same_v<Parse, Names>) {
         parse_choice(text, parse);
-        value(o) = static_cast<Value>(std::find(parse.begin(), parse.end(), text) - parse.begin());
+        value(o) = static_cast<Held>(std::find(parse.begin(), parse.end(), text) - parse.begin());
       } else {
-        value(o) = static_cast<Value>(parse(text));
+        value(o) = static_cast<Held>(parse(text));
       }
     };
     option.write = [=](const RunOptions& o) {
@@ -112,5 +92,22 @@ class OptionList {
  private:
   Option next_ = {};
 };
+
+/// Reads a whole number.
+inline auto count(std::int64_t least = 1,
+                  std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+  return [=](const std::string& text) { return parse_count(text, least, most); };
+}
+
+/// Reads a number of at least 0.
+inline double parse_not_negative(const std::string& text) {
+  return parse_real(text, true);
+}
+
+/// Adds what says which data are used.
+void add_data_options(OptionList& table);
+
+/// Whether it says something about a data set.
+bool is_of_data(const Option& option);
 
 }  // namespace stagewise

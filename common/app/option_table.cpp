@@ -1,6 +1,5 @@
 #include "app/option_table.hpp"
 
-#include <limits>
 #include <utility>
 
 #include "app/option_list.hpp"
@@ -11,22 +10,63 @@
 namespace stagewise {
 namespace {
 
-const std::string data_group = "Data";
-const std::string generated_group = "Generated data (gaussian)";
+// Why options have no effect, for each kind of option; see Option::why_idle.
 
-/// Reads a whole number.
-auto count(std::int64_t least = 1, std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
-  return [=](const std::string& text) { return parse_count(text, least, most); };
+std::string idle_perceptron(const RunOptions& options) {
+  if (options.model.name == "mlp") return "";
+  return options.model.name == "cnn"
+             ? "is for --model mlp: the layers of cnn are fixed"
+             : "is for --model mlp: a neuron is one sigmoid unit with a squared error";
 }
 
-/// Reads a count, or "all".
-std::optional<Index> parse_limit(const std::string& text) {
-  if (text == "all") return std::nullopt;
-  return parse_count(text, 1);
+std::string idle_layers(const RunOptions& options) {
+  return options.model.name == "neuron" ? idle_perceptron(options) : "";
 }
 
-double parse_not_negative(const std::string& text) {
-  return parse_real(text, true);
+std::string idle_losses(const RunOptions& options) {
+  return options.model.loss == LossKind::squared_error ? "" : idle_layers(options);
+}
+
+std::string idle_activations(const RunOptions& options) {
+  const ModelOptions& model = options.model;
+  if (model.name == "mlp" && model.hidden.empty() && model.loss != LossKind::squared_error) {
+    return "is for hidden layers, and --hidden none leaves none";
+  }
+  return model.activation == Activation::sigmoid ? "" : idle_layers(options);
+}
+
+std::string idle_momentum(const RunOptions& options) {
+  return options.training.sgd.rule == Rule::momentum ? "" : "is for --optimizer momentum";
+}
+
+std::string idle_adam(const RunOptions& options) {
+  return options.training.sgd.rule == Rule::adam ? "" : "is for --optimizer adam";
+}
+
+std::string idle_workers(const RunOptions& options) {
+  return options.workers.workers == 1 ? "is for several workers, and there is but one" : "";
+}
+
+std::string idle_weights(const RunOptions& options) {
+  if (options.workers.average == Average::weights) return idle_workers(options);
+  return options.workers.workers == 1
+             ? idle_workers(options)
+             : "is for --average weights: gradients are averaged in every step";
+}
+
+std::string idle_randomness(const RunOptions& options) {
+  if (options.load.empty() || options.training.shuffle) return "";
+  return "has nothing to decide: --load gives the weights, and --shuffle off the order";
+}
+
+std::string idle_more_epochs(const RunOptions& options) {
+  if (options.save_every < options.training.epochs) return "";
+  return "adds nothing: --save writes at the end, and --epochs is " +
+         std::to_string(options.training.epochs);
+}
+
+std::string idle_picture(const RunOptions& options) {
+  return options.image.empty() ? "is for a picture, which --image names" : "";
 }
 
 double parse_positive(const std::string& text) {
@@ -58,53 +98,6 @@ std::vector<Index> parse_hidden(const std::string& text) {
   return widths;
 }
 
-void add_data(OptionList& table) {
-  using Set = DatasetOptions;
-  const auto set = &RunOptions::data;
-  const unsigned with_data = for_train | for_evaluate | for_predict;
-  table.begin(data_group, with_data, Kept::freely);
-  table
-      .add("dataset", "NAME", list_of(dataset_names()) + ", or a path with --format", parse_name,
-           nullptr, set, &Set::name)
-      .default_text = "that of the checkpoint; without one, digits";
-  table.add("format", "NAME", "format of the file that --dataset names: " + list_of(format_names()),
-            parse_name, idle::of_path, set, &Set::format);
-  table.begin(data_group, with_data, Kept::no);
-  table
-      .add("data-dir", "DIR", "folder that holds mnist/, ...", parse_name, idle::of_data_folder,
-           set, &Set::data_dir)
-      .default_text = "STAGEWISE_DATA_DIR, else datasets";
-  table.begin(data_group, for_train, Kept::no);
-  table.add("test-limit", "N", "use the first N test samples; --resume does not remember it",
-            parse_limit, nullptr, set, &Set::test_limit);
-  table.begin(data_group, for_evaluate | for_predict, Kept::no);
-  table.add("test-limit", "N", "use the first N test samples", parse_limit, nullptr, set,
-            &Set::test_limit);
-  table.begin(data_group, with_data, Kept::of_training);
-  table.add("label", "NAME", "csv: the column that holds the class", parse_name, idle::of_table,
-            set, &Set::label);
-  table.begin(data_group, for_train, Kept::of_training);
-  table.add("train-limit", "N", "use the first N training samples", parse_limit, nullptr, set,
-            &Set::train_limit);
-  table.add("validation", "N", "hold out the last N training samples", count(0), nullptr, set,
-            &Set::validation);
-
-  using Gaussian = GaussianOptions;
-  constexpr std::int64_t most_classes = 1 << 24;
-  table.begin(generated_group, with_data, Kept::of_training);
-  const auto add = [&](const char* name, const char* argument, const char* description,
-                       const auto& parse, auto Gaussian::*member) {
-    table.add(name, argument, description, parse, idle::of_gaussian, set, &Set::gaussian, member);
-  };
-  add("features", "N", "features of a sample", count(), &Gaussian::features);
-  add("classes", "N", "classes", count(2, most_classes), &Gaussian::classes);
-  add("samples", "N", "training samples; a fifth as many for testing", count(), &Gaussian::samples);
-  add("spacing", "X", "between the means of neighbouring classes", parse_not_negative,
-      &Gaussian::spacing);
-  add("deviation", "X", "of a feature around its class's mean", parse_not_negative,
-      &Gaussian::deviation);
-}
-
 void add_network(OptionList& table) {
   const auto model = &RunOptions::model;
   const auto one_of = [](const std::vector<std::string>& names) {
@@ -120,12 +113,12 @@ void add_network(OptionList& table) {
             &RunOptions::precision);
   table.begin("Network", for_train | for_info, Kept::of_network);
   table.add("hidden", "LIST", "widths of the hidden layers; none for none", parse_hidden,
-            idle::of_perceptron, model, &ModelOptions::hidden);
-  table.add("activation", "NAME", list_of(activation_names), parse_activation, idle::of_activations,
+            idle_perceptron, model, &ModelOptions::hidden);
+  table.add("activation", "NAME", list_of(activation_names), parse_activation, idle_activations,
             model, &ModelOptions::activation);
-  table.add("loss", "NAME", "cross-entropy, squared-error", parse_loss, idle::of_losses, model,
+  table.add("loss", "NAME", "cross-entropy, squared-error", parse_loss, idle_losses, model,
             &ModelOptions::loss);
-  table.add("biases", "on|off", "whether layers have biases", parse_switch, idle::of_layers, model,
+  table.add("biases", "on|off", "whether layers have biases", parse_switch, idle_layers, model,
             &ModelOptions::biases);
 }
 
@@ -143,12 +136,12 @@ void add_optimizer(OptionList& table) {
            &Sgd::learning_rate)
       .default_text = "0.15, with squared-error 0.1; momentum a tenth of it; adam 0.001";
   table.add("momentum", "X", "of momentum: what is left of a step in the next", parse_fraction,
-            idle::of_momentum, training, sgd, &Sgd::momentum);
-  table.add("beta1", "X", "of adam: the same for the mean of gradients", parse_fraction,
-            idle::of_adam, training, sgd, &Sgd::beta1);
-  table.add("beta2", "X", "of adam: and for that of their squares", parse_fraction, idle::of_adam,
+            idle_momentum, training, sgd, &Sgd::momentum);
+  table.add("beta1", "X", "of adam: the same for the mean of gradients", parse_fraction, idle_adam,
+            training, sgd, &Sgd::beta1);
+  table.add("beta2", "X", "of adam: and for that of their squares", parse_fraction, idle_adam,
             training, sgd, &Sgd::beta2);
-  table.add("epsilon", "X", "of adam: keeps it from dividing by 0", parse_positive, idle::of_adam,
+  table.add("epsilon", "X", "of adam: keeps it from dividing by 0", parse_positive, idle_adam,
             training, sgd, &Sgd::epsilon);
   table
       .add("schedule", "NAME",
@@ -180,7 +173,7 @@ void add_training(OptionList& table) {
            count(0, most_epochs), nullptr, training, &Training::epochs)
       .default_text = std::to_string(TrainingOptions().epochs) + "; with --resume the checkpoint's";
   add_optimizer(table);
-  table.add("seed", "N", "of initial weights and sample order", parse_seed, idle::of_randomness,
+  table.add("seed", "N", "of initial weights and sample order", parse_seed, idle_randomness,
             training, &Training::seed);
   table.add("shuffle", "on|off", "new sample order in every epoch", parse_switch, nullptr, training,
             &Training::shuffle);
@@ -191,9 +184,9 @@ void add_training(OptionList& table) {
   table.add("workers", "W", "share every batch among W workers", count(1, most_workers), nullptr,
             sharing, &WorkerOptions::workers);
   table.add("average", "NAME", "of gradients or weights", Names{"gradients", "weights"},
-            idle::of_workers, sharing, &WorkerOptions::average);
+            idle_workers, sharing, &WorkerOptions::average);
   table.begin(workers_group, for_train, Kept::of_training);
-  table.add("average-every", "K", "steps between two means of weights", count(), idle::of_weights,
+  table.add("average-every", "K", "steps between two means of weights", count(), idle_weights,
             sharing, &WorkerOptions::average_every);
 }
 
@@ -210,7 +203,7 @@ void add_others(OptionList& table) {
   add_file("load", "start from these parameters", &RunOptions::load);
   add_file("save", "write a checkpoint at the end", &RunOptions::save);
   table
-      .add("save-every", "K", "and also every K epochs", count(), idle::of_more_epochs,
+      .add("save-every", "K", "and also every K epochs", count(), idle_more_epochs,
            &RunOptions::save_every)
       .default_text = "never";
   add_file("save-best", "write a checkpoint after each epoch that is best on the validation set",
@@ -221,7 +214,7 @@ void add_others(OptionList& table) {
   table.begin("One sample", for_predict, Kept::no);
   add_file("image", "predict this picture, a PNG file, and draw it", &RunOptions::image);
   table.add("background", "NAME", "of the picture: auto, light, dark",
-            Names{"auto", "light", "dark"}, idle::of_picture, &RunOptions::background);
+            Names{"auto", "light", "dark"}, idle_picture, &RunOptions::background);
   table
       .add("sample", "I", "predict sample I of the data, from 0, and draw it", count(0), nullptr,
            &RunOptions::sample)
@@ -256,7 +249,7 @@ void add_others(OptionList& table) {
 const std::vector<Option>& option_table() {
   static const std::vector<Option> options = [] {
     OptionList table;
-    add_data(table);
+    add_data_options(table);
     add_network(table);
     add_training(table);
     add_others(table);
@@ -266,9 +259,8 @@ const std::vector<Option>& option_table() {
 }
 
 std::string why_idle(const Option& option, const RunOptions& options) {
-  const bool is_of_data =
-      option.group == data_group || option.group == generated_group || option.name == "sample";
-  if (is_of_data && !options.image.empty()) return "is for a data set, and --image names a picture";
+  if (is_of_data(option) && !options.image.empty())
+    return "is for a data set, and --image names a picture";
   const auto own_reason = [&] { return option.why_idle ? option.why_idle(options) : ""; };
   if (!option.stored_as.empty() && option.why_idle) return own_reason();  // whatever the others are
   const std::string reason = options.stage_why_idle

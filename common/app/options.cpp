@@ -5,9 +5,8 @@
 #include <system_error>
 
 #include "app/option_table.hpp"
-#include "app/same_data.hpp"
-#include "app/table_encoding.hpp"
 #include "app/text.hpp"
+#include "app/training_start.hpp"
 #include "app/values.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "tensor/error.hpp"
@@ -18,18 +17,6 @@ namespace stagewise {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Calls `take`, which reads what the checkpoint says about an option.
-template <typename Take>
-void adopt(const std::string& name, const fs::path& file, RunOptions& options, const Take& take) {
-  try {
-    take();
-    options.adopted.insert(name);
-  } catch (const Error& error) {
-    throw Error("the checkpoint " + file.string() + " is of no use: of its '" + name + "', " +
-                error.what());
-  }
-}
 
 /// What the checkpoint says about the options of the table; texts that are empty say nothing.
 std::map<std::string, std::string> options_in(const Checkpoint& checkpoint) {
@@ -55,7 +42,13 @@ void adopt_options(const Checkpoint& checkpoint, const fs::path& file, RunOption
     const std::string text = found == stored.end() ? option.if_absent : found->second;
     if (text.empty()) continue;
     if (!options.given.contains(option.name)) {
-      adopt(option.name, file, options, [&] { option.read(text, options); });
+      try {
+        option.read(text, options);
+      } catch (const Error& error) {
+        throw Error("the checkpoint " + file.string() + " is of no use: of its '" + option.name +
+                    "', " + error.what());
+      }
+      options.adopted.insert(option.name);
     } else if (option.kept == Kept::of_network && option.write(options) != text) {
       throw Error("--" + option.name + " " + excerpt(option.write(options)) +
                   " contradicts the checkpoint " + file.string() + ", which has " + excerpt(text) +
@@ -165,10 +158,9 @@ void adopt_training(const Checkpoint& checkpoint, const fs::path& file, RunOptio
 std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options,
                                     bool trains) {
   std::map<std::string, std::string> stored = options_in(checkpoint);
-  const auto take = [&](const std::vector<std::string>& names) {
-    adopt_options(checkpoint, options.load, options, [&](const Option& option) {
-      return std::find(names.begin(), names.end(), option.name) != names.end();
-    });
+  const auto take = [&](const std::set<std::string>& names) {
+    adopt_options(checkpoint, options.load, options,
+                  [&](const Option& option) { return names.contains(option.name); });
   };
   if (stored["dataset"].empty()) return {"the checkpoint does not say what it was trained on"};
 
@@ -181,7 +173,7 @@ std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& op
   const bool is_same = has_same_name && options.data.format == stored["format"];
 
   // What says more about the data, where there is something to say.
-  std::vector<std::string> details;
+  std::set<std::string> details;
   if (is_table(options.data)) details = {"label"};
   if (is_same && options.data.name == "gaussian") {
     details = {"features", "classes", "samples", "spacing", "deviation"};
@@ -189,9 +181,8 @@ std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& op
   take(details);
   std::string others;
   for (const Option& option : options.options) {
-    const bool is_detail = std::find(details.begin(), details.end(), option.name) != details.end();
     const std::string& text = stored[option.name];  // empty where the option did not apply
-    if (is_detail && !text.empty() && option.write(options) != text) {
+    if (details.contains(option.name) && !text.empty() && option.write(options) != text) {
       others += " --" + option.name + " " + text;
     }
   }
@@ -218,15 +209,9 @@ void settle(const Stage& stage, RunOptions& options, int ranks) {
   const int count = stage.workers_by_ranks(options.stage);
   if (count == 0) return;
   if (options.given.contains("workers") && options.workers.workers != count) {
-    if (count == 1) {
-      throw UsageError("--workers " + std::to_string(options.workers.workers) +
-                       " takes as many processes, and there is one: start them with mpirun -n " +
-                       std::to_string(options.workers.workers));
-    }
-    throw UsageError("--workers " + std::to_string(options.workers.workers) +
-                     " contradicts the number of processes, each of which is a worker: mpirun has "
-                     "started " +
-                     with_thousands(count));
+    const std::string wanted = std::to_string(options.workers.workers);
+    throw UsageError("--workers " + wanted + " takes as many processes, not " +
+                     with_thousands(count) + ": start them with mpirun -n " + wanted);
   }
   options.workers.workers = count;
 }
@@ -262,25 +247,22 @@ void check_precision(const RunOptions& options) {
   check("epsilon", options.training.sgd.epsilon);
 }
 
-bool read_data_shape(const Checkpoint& checkpoint, const std::filesystem::path& file, Shape& sample,
-                     int& classes) {
-  const auto stored_sample = checkpoint.settings.find("sample-shape");
-  const auto stored_classes = checkpoint.settings.find("class-count");
-  if (stored_sample == checkpoint.settings.end() || stored_classes == checkpoint.settings.end()) {
-    return false;
-  }
-  const std::vector<std::string> parts = split(stored_sample->second, ',');
+std::optional<DataShape> read_data_shape(const Checkpoint& checkpoint, const fs::path& file) {
+  const auto sample = checkpoint.settings.find("sample-shape");
+  const auto classes = checkpoint.settings.find("class-count");
+  if (sample == checkpoint.settings.end() || classes == checkpoint.settings.end()) return {};
+  const std::vector<std::string> parts = split(sample->second, ',');
   try {
-    Shape shape;
-    for (std::size_t i = parts.size(); i-- > 0;) shape = shape.batched(parse_count(parts[i], 1));
     constexpr int most = std::numeric_limits<int>::max();
-    classes = static_cast<int>(parse_count(stored_classes->second, 1, most));
-    sample = shape;
-    return true;
+    DataShape shape = {{}, static_cast<int>(parse_count(classes->second, 1, most))};
+    for (std::size_t i = parts.size(); i-- > 0;) {
+      shape.sample = shape.sample.batched(parse_count(parts[i], 1));
+    }
+    return shape;
   } catch (const Error&) {
     throw Error("the checkpoint " + file.string() + " is of no use: its 'sample-shape' of " +
-                in_quotes(stored_sample->second) + " or its 'class-count' of " +
-                in_quotes(stored_classes->second) + " is not made of whole numbers of at least 1");
+                in_quotes(sample->second) + " or its 'class-count' of " +
+                in_quotes(classes->second) + " is not made of whole numbers of at least 1");
   }
 }
 

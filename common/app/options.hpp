@@ -76,6 +76,7 @@ struct RunOptions {
   bool latency = false;
   bool confusion = false;
   Index mistakes = 0;           ///< how many are shown
+  bool shows_program = false;   ///< by `info`
   std::filesystem::path image;  ///< the one that is predicted; empty: a data set
   std::optional<Index> sample;  ///< the only one of the data set that is predicted
   Background background = Background::automatic;
@@ -123,11 +124,16 @@ void drop_idle_options(const Stage& stage, RunOptions& options);
 ///         chosen precision.
 void check_precision(const RunOptions& options);
 
-/// The shape of a sample and the number of classes that the checkpoint's network was built for.
-/// @return false if the checkpoint does not say.
+/// What a network was built for.
+struct DataShape {
+  Shape sample;
+  int classes;
+};
+
+/// What the checkpoint's network was built for; empty if the checkpoint does not say.
 /// @throws Error if what it says makes no sense.
-bool read_data_shape(const Checkpoint& checkpoint, const std::filesystem::path& file, Shape& sample,
-                     int& classes);
+std::optional<DataShape> read_data_shape(const Checkpoint& checkpoint,
+                                         const std::filesystem::path& file);
 
 /// "784-256-10, relu, cross-entropy".
 std::string describe(const ModelOptions& model);

@@ -3,13 +3,16 @@
 #include <span>
 #include <utility>
 
-#include "app/check_files.hpp"
+#include <unistd.h>
+
+#include "app/answers.hpp"
 #include "app/commands.hpp"
 #include "app/drawing.hpp"
 #include "app/header.hpp"
 #include "app/predictions.hpp"
+#include "app/stage_network.hpp"
+#include "app/status_line.hpp"
 #include "app/text.hpp"
-#include "app/trained_network.hpp"
 #include "app/training_start.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "io/file.hpp"
@@ -29,18 +32,15 @@ struct Input {
 
 /// What the network takes, as the checkpoint says.
 /// @throws Error if the checkpoint does not say.
-void expect_shape(const Checkpoint& checkpoint, const RunOptions& options, Shape& sample,
-                  int& classes) {
-  if (read_data_shape(checkpoint, options.load, sample, classes)) return;
+DataShape expected_shape(const Checkpoint& checkpoint, const RunOptions& options) {
+  if (const auto shape = read_data_shape(checkpoint, options.load)) return *shape;
   throw Error("the checkpoint " + options.load.string() +
               " does not say what its samples are; train --load " + options.load.string() +
               " --save FILE adds that");
 }
 
 Input read_picture(const Checkpoint& checkpoint, const RunOptions& options) {
-  Shape sample;
-  int classes = 0;
-  expect_shape(checkpoint, options, sample, classes);
+  const auto [sample, classes] = expected_shape(checkpoint, options);
   if (sample.rank() != 3 || (sample[2] != 1 && sample[2] != 3)) {
     throw Error("the network of " + options.load.string() + " takes samples of shape " +
                 sample.to_string() + ", which are no pictures");
@@ -59,11 +59,7 @@ Input read_picture(const Checkpoint& checkpoint, const RunOptions& options) {
 Input read_samples(const Checkpoint& checkpoint, const RunOptions& options) {
   Unseen data = load_adopted(options, options.load,
                              [&] { return load_for_prediction(options.data, options.encoding); });
-  if (!data.has_labels) {
-    Shape sample;
-    int classes = 0;
-    expect_shape(checkpoint, options, sample, classes);
-  }
+  if (!data.has_labels) expected_shape(checkpoint, options);
   const std::string unit = (is_single_file(options.data) ? "" : "test ") + unit_of(data.samples);
   Input input = {.samples = std::move(data.samples), .has_labels = data.has_labels};
   input.description = count_of(input.samples.size(), unit);
@@ -88,7 +84,7 @@ void write_results(const Stage& stage, const RunOptions& options, const Checkpoi
     Report report = report_of(stage, options, command);
     report.seed = checkpoint.seed;
     if (are_more_than_numbers(predictions.names)) report.class_names = predictions.names;
-    report.predictions = report_of(predictions);
+    report.predictions = predictions.samples;
     write_report(options.report, report);
   }
 }
@@ -110,21 +106,26 @@ void predict_with(const Stage& stage, RunOptions options, const Checkpoint& chec
   const bool is_image = input.samples.sample_shape().rank() == 3;
   if (is_one && is_image) {
     std::cout << '\n';
-    const Drawing drawing = draw(input.samples, 0, columns_of_output());
-    for (const std::string& line : drawing.lines) std::cout << line << '\n';
+    for (const std::string& line :
+         draw(shown_image(input.samples, 0), terminal_columns(STDOUT_FILENO))) {
+      std::cout << line << '\n';
+    }
   }
-  const Predictions predictions = {
-      .answers = answers_to(input.samples, network, options.model),
-      .labels = input.has_labels ? input.samples.labels() : std::vector<std::int32_t>(),
-      .first = input.first,
-      .names = class_names(checkpoint, options),
-      .score = name_of_score(options.model)};
+  Predictions predictions = {.samples = answers_to(input.samples, network, options.model),
+                             .names = class_names(checkpoint, options),
+                             .score = name_of_score(options.model)};
+  for (PredictionReport& each : predictions.samples) {
+    if (input.has_labels) {
+      each.label = input.samples.labels()[static_cast<std::size_t>(each.sample)];
+    }
+    each.sample += input.first;
+  }
   if (is_one) {
     if (input.has_labels) {
       std::cout << "\nlabel         "
-                << predictions.names[static_cast<std::size_t>(predictions.labels[0])] << '\n';
+                << predictions.names[static_cast<std::size_t>(input.samples.labels()[0])] << '\n';
     }
-    print_scores(predictions, 0);
+    print_scores(predictions);
   } else {
     print_table(predictions);
   }
@@ -134,19 +135,13 @@ void predict_with(const Stage& stage, RunOptions options, const Checkpoint& chec
 }  // namespace
 
 void run_predict(const Stage& stage, RunOptions options, const std::vector<std::string>& command) {
-  if (stage.ranks != nullptr && stage.ranks->count() > 1) {
+  if (stage.all_ranks().count() > 1) {
     throw UsageError("predict runs in one process, and mpirun has started " +
-                     with_thousands(stage.ranks->count()));
+                     with_thousands(stage.all_ranks().count()));
   }
   const Checkpoint checkpoint = read_start(stage, options).checkpoint;
   with_adopted(options, options.load, [&] {
-    std::vector<std::string> notes;
-    if (options.image.empty()) notes = adopt_data(checkpoint, options, false);
-    drop_idle_options(stage, options);
-    Ranks alone;
-    check_files(options, alone);
-    if (stage.prepare) stage.prepare(options.stage);
-    check_results_writable(stage, options);
+    const std::vector<std::string> notes = prepare_use(stage, options, checkpoint);
     if (options.precision == "double") {
       predict_with<double>(stage, options, checkpoint, notes, command);
     } else {

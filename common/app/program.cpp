@@ -7,9 +7,10 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <sstream>
+#include <utility>
 #include <vector>
 
-#include "app/help.hpp"
 #include "app/output.hpp"
 #include "tensor/error.hpp"
 #include "tensor/near_miss.hpp"
@@ -25,13 +26,6 @@ std::string sentence(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   const bool is_ended = text.ends_with('.') || text.ends_with('?');  // also behind an ellipsis
   return escaped(text) + (is_ended ? "" : ".");
-}
-
-/// The command that the user got as far as: the program's name, then "train".
-std::string command_of(const CLI::App& app) {
-  std::string name = app.get_name();
-  for (const CLI::App* const command : app.get_subcommands()) name += " " + command->get_name();
-  return name;
 }
 
 /// The program itself, or the command that the user got as far as.
@@ -65,7 +59,9 @@ std::string describe(const CLI::App& app, const CLI::ExtrasError& error) {
   const std::string meant =
       near_miss(word.substr(0, word.find('=')), names_like(innermost(app), word));
   if (!meant.empty()) return unknown + "did you mean " + meant + "?";
-  return unknown + command_of(app) + " --help lists what there is";
+  const CLI::App& command = innermost(app);
+  return unknown + app.get_name() + (&command == &app ? "" : " " + command.get_name()) +
+         " --help lists what there is";
 }
 
 /// A better message than the library's for an option with too few or too many values.
@@ -79,6 +75,58 @@ std::string describe(const CLI::ArgumentMismatch& error) {
   if (says("flag override")) return name + " takes no value";
   return text;
 }
+
+/// Two columns within 80 characters: `--name VALUE`, and what it means, wrapped.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    column_width(left_column);
+    label("Positionals", "Arguments");
+  }
+
+  /// The whole text.
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    // The library separates some parts by two empty lines, and ends with one.
+    const std::string text = Formatter::make_help(app, std::move(name), mode);
+    std::string result;
+    for (const char c : text) {
+      if (c == '\n' && result.ends_with("\n\n")) continue;
+      result += c;
+    }
+    while (result.ends_with("\n\n")) result.pop_back();
+    return result;
+  }
+
+  /// What the program or subcommand is for.
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(app->get_description(), page) + "\n\n";
+  }
+
+  /// A line of the list of subcommands.
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::ostringstream text;
+    CLI::detail::format_help(text, command->get_name(),
+                             wrapped(command->get_description(), page - left_column), left_column);
+    return text.str();
+  }
+
+  /// What stands for an option's value.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
+  }
+
+  /// What an option means.
+  std::string make_option_desc(const CLI::Option* option) const override {
+    const std::string remark =
+        option->get_required() && option->nonpositional() ? " [required]" : "";
+    return wrapped(option->get_description() + remark, page - left_column);
+  }
+
+ private:
+  static constexpr std::size_t page = 80;
+  static constexpr std::size_t left_column = 23;
+};
 
 /// The same layout and the same -h, at the end of the list, for a program and its commands.
 void set_help(CLI::App& app) {
@@ -153,6 +201,26 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
 void note_idle(const std::string& program, const std::string& option, const std::string& reason) {
   std::cerr << program
             << ": note: " << sentence("--" + option + " has no effect here: it " + reason) << '\n';
+}
+
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::size_t used = 0;
+    if (!result.empty()) result += '\n';
+    for (std::string word; words >> word;) {
+      if (used > 0) {
+        const bool fits = used + 1 + word.size() <= width;
+        result += fits ? ' ' : '\n';
+        used = fits ? used + 1 : 0;
+      }
+      result += word;
+      used += word.size();
+    }
+  }
+  return result;
 }
 
 std::string version_text() {

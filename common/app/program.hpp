@@ -2,6 +2,7 @@
 /// What every program of the project does around its own work: parse options, report errors.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -35,6 +36,9 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
 /// @param option its name without dashes.
 /// @param reason continues "it": "is for --model cnn".
 void note_idle(const std::string& program, const std::string& option, const std::string& reason);
+
+/// Lines of at most `width` characters, broken between words. Existing line breaks are kept.
+std::string wrapped(const std::string& text, std::size_t width);
 
 /// What `--version` prints: name and version of the project, compiler and build type.
 std::string version_text();

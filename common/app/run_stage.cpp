@@ -1,13 +1,13 @@
 #include <CLI/CLI.hpp>
+#include <array>
 #include <fstream>
 #include <iostream>
 
 #include "app/commands.hpp"
-#include "app/kernel_advice.hpp"
 #include "app/option_table.hpp"
 #include "app/program.hpp"
 #include "app/stage.hpp"
-#include "tensor/error.hpp"
+#include "training/not_finite.hpp"
 
 namespace stagewise {
 namespace {
@@ -37,44 +37,49 @@ std::string processor_name() {
   return "unknown processor";
 }
 
+int with_kernel_advice(bool cuda_on_cpu, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const NotFinite& error) {
+    if (!cuda_on_cpu || !error.may_be_a_kernel()) throw;
+    throw Error(error.what() +
+                std::string("; if you changed a kernel: run the same command with "
+                            "STAGEWISE_CPU_THREAD_ORDER=reverse before it; if it ends "
+                            "differently, threads race (docs/pages/when_your_kernel_is_wrong.md)"));
+  }
+}
+
 int run_stage(const Stage& stage, int argc, const char* const* argv) {
   CLI::App app(stage.summary, stage.program);
   app.require_subcommand(0, 1);
-
-  RunOptions train_options;
-  RunOptions evaluate_options;
-  RunOptions predict_options;
-  RunOptions info_options;
-  bool shows_program = false;
-  CLI::App& train = *app.add_subcommand("train", "train a model");
-  CLI::App& evaluate =
-      *app.add_subcommand("evaluate", "accuracy and loss of a checkpoint on a data set");
-  CLI::App& predict = *app.add_subcommand("predict", "the classes of samples, or of a picture");
-  CLI::App& info = *app.add_subcommand("info", "what this program runs on");
-  add_options(train, for_train, stage, train_options);
-  add_options(evaluate, for_evaluate, stage, evaluate_options);
-  add_options(predict, for_predict, stage, predict_options);
+  struct StageCommand {
+    const char* name;
+    const char* description;
+    Command command;
+    decltype(&run_train) run;
+    RunOptions options = {};
+    CLI::App* app = nullptr;
+  };
+  std::array commands = {
+      StageCommand{"train", "train a model", for_train, run_train},
+      StageCommand{"evaluate", "accuracy and loss of a checkpoint on a data set", for_evaluate,
+                   run_evaluate},
+      StageCommand{"predict", "the classes of samples, or of a picture", for_predict, run_predict},
+      StageCommand{"info", "what this program runs on", for_info, run_info}};
+  for (StageCommand& one : commands) {
+    one.app = app.add_subcommand(one.name, one.description);
+    add_options(*one.app, one.command, stage, one.options);
+  }
   refuse_commands_of_other_programs(app, stage);
-  info.add_flag("--program", shows_program,
-                "the operations of a training step, and what each costs")
-      ->disable_flag_override();
-  add_options(info, for_info, stage, info_options);
 
-  const std::vector<std::string> command(argv, argv + argc);
   const auto run_command = [&] {
-    if (train.parsed()) {
-      run_train(stage, train_options, command);
-    } else if (evaluate.parsed()) {
-      run_evaluate(stage, evaluate_options, command);
-    } else if (predict.parsed()) {
-      run_predict(stage, predict_options, command);
-    } else if (info.parsed()) {
-      run_info(stage, info_options, shows_program);
-    } else {
-      throw UsageError("say what to do: train, evaluate, predict or info (see " + stage.program +
-                       " --help)");
+    for (const StageCommand& one : commands) {
+      if (!one.app->parsed()) continue;
+      one.run(stage, one.options, {argv, argv + argc});
+      return 0;
     }
-    return 0;
+    throw UsageError("say what to do: train, evaluate, predict or info (see " + stage.program +
+                     " --help)");
   };
   const auto run = [&] { return with_kernel_advice(stage.cuda_on_cpu, run_command); };
   return run_program(app, argc, argv, run, stage.hooks);

@@ -96,19 +96,20 @@ inline void set_files(OperationFiles& files, const std::string& folder,
 /// @param extension of files with kernels, or with the loops in their place.
 inline OperationFiles primitive_files(const std::string& folder, const std::string& extension) {
   OperationFiles files;
-  const auto set = [&](const std::string& name, const std::vector<std::string>& operations) {
-    set_files(files, folder, {{name + extension, operations}});
-  };
-  set("gemm", {"gemm"});
-  set("elementwise", {"add_bias", "sum", "mean"});
-  for (const ActivationNames& one : activations) set("elementwise", {one.name, one.backward});
-  set("reduce", {"column_sums"});
-  set("loss", {"softmax_cross_entropy", "softmax_cross_entropy_backward", "squared_error",
-               "squared_error_backward", "accumulate"});
-  set("predict", {"argmax", "threshold"});
-  set("convolution", {"convolution", "convolution_backward"});
-  set("average_pool", {"average_pool", "average_pool_backward"});
-  set("update", {"sgd_update", "momentum_update", "adam_update"});
+  set_files(files, folder,
+            {{"gemm" + extension, {"gemm"}},
+             {"elementwise" + extension, {"add_bias", "sum", "mean"}},
+             {"reduce" + extension, {"column_sums"}},
+             {"loss" + extension,
+              {"softmax_cross_entropy", "softmax_cross_entropy_backward", "squared_error",
+               "squared_error_backward", "accumulate"}},
+             {"predict" + extension, {"argmax", "threshold"}},
+             {"convolution" + extension, {"convolution", "convolution_backward"}},
+             {"average_pool" + extension, {"average_pool", "average_pool_backward"}},
+             {"update" + extension, {"sgd_update", "momentum_update", "adam_update"}}});
+  for (const ActivationNames& one : activations) {
+    set_files(files, folder, {{"elementwise" + extension, {one.name, one.backward}}});
+  }
   return files;
 }
 
@@ -202,7 +203,13 @@ struct Stage : Offers {
   std::function<std::vector<std::string>()> libraries;
 
   /// Whether this process prints and writes files.
-  bool is_first_rank() const { return ranks == nullptr || ranks->rank() == 0; }
+  bool is_first_rank() const { return all_ranks().rank() == 0; }
+
+  /// The ranks, or the only one.
+  Ranks& all_ranks() const {
+    static Ranks alone;
+    return ranks != nullptr ? *ranks : alone;
+  }
 
   /// How many workers there must be because every rank is one; 0: the user chooses.
   int workers_by_ranks(const StageOptions& values) const {
@@ -222,6 +229,10 @@ struct Stage : Offers {
 /// The whole program of a stage: `train`, `evaluate`, `predict` and `info`.
 /// @return the exit code: 0 done, 1 a run-time failure, 2 wrong usage.
 int run_stage(const Stage& stage, int argc, const char* const* argv);
+
+/// Runs `body`, and adds the advice to a NotFinite that a kernel may have caused.
+/// @param cuda_on_cpu whether kernels run through CUDA on the CPU; otherwise there is no advice.
+int with_kernel_advice(bool cuda_on_cpu, const std::function<int()>& body);
 
 /// Name of the processor, as the system gives it.
 std::string processor_name();

@@ -1,14 +1,16 @@
 #include "app/status_line.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "tensor/counts.hpp"
+#include "app/text.hpp"
 
 namespace stagewise {
 namespace {
@@ -20,13 +22,16 @@ bool can_erase_lines() {
 
 }  // namespace
 
+std::size_t terminal_columns(int descriptor) {
+  winsize size{};
+  const bool is_known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : 80;
+}
+
 StatusLine::StatusLine() : is_on_(::isatty(STDERR_FILENO) != 0 && can_erase_lines()) {}
 
 std::size_t StatusLine::room() {
-  constexpr std::size_t usual = 80;
-  winsize size{};
-  const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return (is_known ? size.ws_col : usual) - 1;
+  return terminal_columns(STDERR_FILENO) - 1;
 }
 
 void StatusLine::show(const char* text) {
@@ -41,6 +46,45 @@ void StatusLine::clear() {
   std::fputs("\r\033[K", stderr);
   std::fflush(stderr);
   is_visible_ = false;
+}
+
+ProgressBar::ProgressBar(Index samples_per_epoch, std::int64_t first_epoch, std::int64_t last_epoch,
+                         std::string unit)
+    : samples_per_epoch_(samples_per_epoch),
+      first_epoch_(first_epoch),
+      last_epoch_(last_epoch),
+      unit_(std::move(unit)) {}
+
+void ProgressBar::show(std::int64_t epoch, Index samples) {
+  if (!line_.is_on()) return;
+  const Clock::time_point now = Clock::now();
+  if (now - last_drawn_ < std::chrono::milliseconds(100)) return;
+
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  const auto per_epoch = static_cast<double>(samples_per_epoch_);
+  const double done =
+      static_cast<double>(epoch - first_epoch_) * per_epoch + static_cast<double>(samples);
+  if (done <= 0) return;  // no speed yet
+  last_drawn_ = now;
+  const double all = static_cast<double>(last_epoch_ - first_epoch_ + 1) * per_epoch;
+  const auto seconds_left = static_cast<std::int64_t>(std::lround(elapsed * (all - done) / done));
+  const double fraction = static_cast<double>(samples) / per_epoch;
+
+  const std::string seconds = std::to_string(100 + seconds_left % 60).substr(1);
+  constexpr double width = 20;
+  const auto full = static_cast<std::size_t>(fraction * width);
+  const std::string bar(full, '=');
+  std::string line = "epoch " + std::to_string(epoch) + "/" + std::to_string(last_epoch_);
+  // The most important first: what does not fit is omitted.
+  for (const std::string& piece :
+       {" " + right(std::to_string(static_cast<int>(fraction * 100)), 3) + "%",
+        "  " + std::to_string(seconds_left / 60) + ":" + seconds + " left",
+        " [" + bar + std::string(static_cast<std::size_t>(width) - full, '.') + "]",
+        "  " + rate(done / elapsed) + " " + unit_ + "/s"}) {
+    if (line.size() + piece.size() > StatusLine::room()) break;
+    line += piece;
+  }
+  line_.show(line.c_str());
 }
 
 std::function<void(std::uint64_t, std::uint64_t)> show_bytes(const std::string& done,

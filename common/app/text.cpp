@@ -19,6 +19,13 @@ std::string in_three_digits(double value) {
   return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
 }
 
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
 }  // namespace
 
 std::string fixed(double value, int digits) {
@@ -37,9 +44,7 @@ std::string duration(double seconds) {
 }
 
 std::string rate(double value) {
-  if (value < 9999.5) return with_thousands(std::llround(value));
-  const bool millions = value >= 999.5e3;
-  return in_three_digits(value / (millions ? 1e6 : 1e3)) + (millions ? " M" : " k");
+  return value < 9999.5 ? with_thousands(std::llround(value)) : with_prefix(value, "");
 }
 
 std::string with_prefix(double value, const std::string& unit) {
@@ -50,7 +55,9 @@ std::string with_prefix(double value, const std::string& unit) {
     ++prefix;
   }
   const bool whole = prefix == 0 && value == std::floor(value);
-  return (whole ? fixed(value, 0) : in_three_digits(value)) + " " + prefixes.at(prefix) + unit;
+  const std::string number = whole ? fixed(value, 0) : in_three_digits(value);
+  const std::string full_unit = prefixes.at(prefix) + unit;
+  return full_unit.empty() ? number : number + " " + full_unit;
 }
 
 std::string scientific(double value) {
@@ -84,13 +91,16 @@ std::string heading_of(const std::vector<Column>& columns) {
   return row_of(columns, cells);
 }
 
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) line += (i > 0 ? "," : "") + csv_cell(cells[i]);
+  return line + '\n';
+}
+
 std::string by_times(const Shape& shape) {
-  std::string text;
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (i > 0) text += 'x';
-    text += std::to_string(shape[i]);
-  }
-  return text;
+  std::vector<std::string> lengths;
+  for (int i = 0; i < shape.rank(); ++i) lengths.push_back(std::to_string(shape[i]));
+  return list_of(lengths, "x");
 }
 
 }  // namespace stagewise

@@ -51,6 +51,10 @@ std::string row_of(const std::vector<Column>& columns, const std::vector<std::st
 /// The line above a table.
 std::string heading_of(const std::vector<Column>& columns);
 
+/// A line of a CSV file, with its line break. Cells with commas, quotes or line breaks are put in
+/// quotes, as in RFC 4180.
+std::string csv_line(const std::vector<std::string>& cells);
+
 /// "28x28x1".
 std::string by_times(const Shape& shape);
 

@@ -3,16 +3,14 @@
 #include <optional>
 #include <utility>
 
-#include "app/best_epoch.hpp"
 #include "app/check_files.hpp"
 #include "app/commands.hpp"
 #include "app/explain.hpp"
 #include "app/header.hpp"
 #include "app/narrator.hpp"
-#include "app/same_data.hpp"
+#include "app/stage_network.hpp"
 #include "app/text.hpp"
 #include "app/training_log.hpp"
-#include "app/training_network.hpp"
 #include "app/training_start.hpp"
 #include "network/initialize.hpp"
 #include "tensor/error.hpp"
@@ -34,19 +32,13 @@ void check_batch_size(const RunOptions& options, const Dataset& training_set) {
 
 void check_workers(const Stage& stage, const RunOptions& options) {
   const WorkerOptions& workers = options.workers;
+  if (workers.workers <= options.training.batch_size) return;
   const bool by_ranks = stage.workers_by_ranks(options.stage) > 0;
-  if (by_ranks && workers.workers > options.training.batch_size) {
-    throw OptionError(count_of(workers.workers, "process", "processes") +
-                          " are more than a batch has samples: --batch-size is " +
-                          std::to_string(options.training.batch_size),
-                      {"batch-size"});
-  }
-  if (workers.workers > options.training.batch_size) {
-    throw OptionError("--workers " + std::to_string(workers.workers) +
-                          " is more than a batch has samples: --batch-size is " +
-                          std::to_string(options.training.batch_size),
-                      {"batch-size", "workers"});
-  }
+  throw OptionError((by_ranks ? count_of(workers.workers, "process", "processes") + " are"
+                              : "--workers " + std::to_string(workers.workers) + " is") +
+                        " more than a batch has samples: --batch-size is " +
+                        std::to_string(options.training.batch_size),
+                    {"batch-size", "workers"});
 }
 
 /// The learning rate if none is given. Momentum multiplies a step by 10 in the long run, and
@@ -133,8 +125,7 @@ void add_timings(const Stage& stage, const RunOptions& options, const std::vecto
 template <typename T>
 void train_with(const Stage& stage, RunOptions options, const TrainingStart& start,
                 std::vector<std::string> notes, const std::vector<std::string>& command) {
-  Ranks alone;
-  Ranks& ranks = stage.ranks != nullptr ? *stage.ranks : alone;
+  Ranks& ranks = stage.all_ranks();
   TrainingLog log(stage.is_first_rank() ? options.csv : "",
                   options.resume.empty() ? nullptr : &start.checkpoint, start.source());
   const Split data = load_data(ranks, start, options, notes);
@@ -187,7 +178,8 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
         &ranks);
   // An epoch's checkpoint was saved with the epoch; without an epoch, nothing has been saved yet.
   if (!options.save.empty() && narrator.epochs().empty()) {
-    narrator.save(epochs_done, epochs_done * steps_per_epoch, copy_parameters_out(network));
+    narrator.save(options.save, epochs_done, epochs_done * steps_per_epoch,
+                  copy_parameters_out(network));
   }
 
   Report report = report_of(stage, options, command);
@@ -210,8 +202,7 @@ void check_before(const Stage& stage, RunOptions& options) {
         "--save-best needs --validation: without it, nothing says which epoch is best");
   }
   check_precision(options);
-  Ranks alone;
-  check_files(options, stage.ranks != nullptr ? *stage.ranks : alone);
+  check_files(options, stage.all_ranks());
   if (stage.prepare) stage.prepare(options.stage);
   if (stage.check) stage.check(options.stage, options.model, options.workers);
   if (options.model.name == "neuron") {  // what it is, so that a checkpoint says so
@@ -243,7 +234,7 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
   with_adopted(options, start.file, [&] {
     std::vector<std::string> notes;
     if (!options.load.empty()) notes = adopt_data(start.checkpoint, options, true);
-    settle(stage, options, stage.ranks != nullptr ? stage.ranks->count() : 1);
+    settle(stage, options, stage.all_ranks().count());
     check_before(stage, options);
     if (options.precision == "double") {
       train_with<double>(stage, options, start, notes, command);

@@ -1,17 +1,17 @@
 #include "app/training_log.hpp"
 
+#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "app/text.hpp"
-#include "io/csv_line.hpp"
 #include "io/file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
@@ -40,11 +40,10 @@ std::string to_text(const Progress& progress) {
 /// What the first two cells of a row say.
 std::optional<Progress> progress_of(const std::string& row) {
   Progress progress;
-  const char* const end = row.data() + row.size();
-  const auto epoch = std::from_chars(row.data(), end, progress.epoch);
-  if (epoch.ec != std::errc() || epoch.ptr == end || *epoch.ptr != ',') return std::nullopt;
-  const auto step = std::from_chars(epoch.ptr + 1, end, progress.step);
-  if (step.ec != std::errc() || step.ptr == end || *step.ptr != ',') return std::nullopt;
+  std::array<char, 2> commas{};
+  std::istringstream cells(row);
+  cells >> progress.epoch >> commas[0] >> progress.step >> commas[1];
+  if (!cells || commas != std::array{',', ','}) return std::nullopt;
   return progress;
 }
 

@@ -29,6 +29,19 @@ struct TrainingStart {
 ///         command line or itself.
 TrainingStart read_start(const Stage& stage, RunOptions& options);
 
+/// Adds a fingerprint to the checkpoint, as `data-samples`, `data-preparation`,
+/// `data-values` and `data-labels`.
+void add_fingerprint(const Fingerprint& fingerprint, std::map<std::string, std::string>& settings);
+
+/// Compares the data that were loaded with those of the checkpoint from which training starts: with
+/// `--resume`, they must be the same; with `--load`, columns, classes and the shape of a sample
+/// must fit the parameters.
+/// @param data not compared without a fingerprint, which only the rank that has read them has.
+/// @return what the user should know, one sentence each, for print_note().
+/// @throws Error naming the checkpoint and what differs.
+std::vector<std::string> check_data(const Checkpoint& checkpoint, const RunOptions& options,
+                                    const Split& data);
+
 /// Does `work`. If options fail it that all come from the checkpoint, none from the user, the file
 /// is blamed.
 /// @throws Error that names the file and its attributes then; and as `work`.

@@ -13,26 +13,17 @@
 namespace stagewise {
 namespace {
 
-/// What a text is as a number.
-enum class Kind : std::uint8_t { number, beyond, none };
-
-/// @param number receives it, if it is one that the variable can hold.
+/// @param number receives it, if the text is one that the variable can hold.
+/// @throws UsageError for one that no variable can hold, if `says_beyond`.
 template <typename Number>
-Kind parse_number(const std::string& text, Number& number) {
+bool is_number(const std::string& text, Number& number, bool says_beyond = true) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (stop != end || error == std::errc::invalid_argument) return Kind::none;
-  return error == std::errc() ? Kind::number : Kind::beyond;
-}
-
-/// @throws UsageError for a number that no variable can hold, where nothing else is wrong with it.
-template <typename Number>
-bool is_number(const std::string& text, Number& number) {
-  const Kind kind = parse_number(text, number);
-  if (kind == Kind::beyond && !text.starts_with('-')) {
+  const bool is_beyond = stop == end && error == std::errc::result_out_of_range;
+  if (is_beyond && says_beyond && !text.starts_with('-')) {
     throw UsageError(in_quotes(text) + " is beyond the numbers that can be computed with");
   }
-  return kind == Kind::number;
+  return stop == end && error == std::errc();
 }
 
 }  // namespace
@@ -56,9 +47,7 @@ CLI::Option* add_value(CLI::App& command, const std::string& name, const std::st
 std::int64_t parse_count(const std::string& text, std::int64_t least, std::int64_t most) {
   std::int64_t number = 0;
   const bool is_open = most == std::numeric_limits<std::int64_t>::max();
-  const bool is_one =
-      is_open ? is_number(text, number) : parse_number(text, number) == Kind::number;
-  if (!is_one || number < least || number > most) {
+  if (!is_number(text, number, is_open) || number < least || number > most) {
     throw UsageError(in_quotes(text) + " is not a whole number " +
                      (is_open ? "of at least " + std::to_string(least)
                               : "from " + std::to_string(least) + " to " + std::to_string(most)));
@@ -68,7 +57,7 @@ std::int64_t parse_count(const std::string& text, std::int64_t least, std::int64
 
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t number = 0;
-  if (parse_number(text, number) != Kind::number) {
+  if (!is_number(text, number, false)) {
     throw UsageError(in_quotes(text) + " is not a whole number from 0 to 2^64 - 1");
   }
   return number;

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "io/interruption.hpp"
-
 namespace stagewise {
+
+class RemovedOnInterruption;
 
 /// A file that takes its place only when it is complete. A reader of `path`, even after a crash at
 /// any moment, finds either the old contents or the new. If several are written to one place at the

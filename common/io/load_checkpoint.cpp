@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "io/checkpoint.hpp"
 #include "io/checksum.hpp"
@@ -67,37 +68,32 @@ class CheckpointReader {
   }
 
   void read_attributes(Checkpoint& checkpoint) {
-    std::vector<std::string> names;
-    if (H5Aiterate2(file_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect<H5A_info_t>, &names) <
+    std::vector<std::string> all;
+    if (H5Aiterate2(file_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect<H5A_info_t>, &all) <
         0) {
       throw failure("its attributes are damaged");
     }
-    for (const std::string& name : names) {
-      if (name == "seed") {
-        read_number(name, H5T_NATIVE_UINT64, &checkpoint.seed);
-      } else if (name == "epoch") {
-        read_number(name, H5T_NATIVE_INT64, &checkpoint.epoch);
-      } else if (name == "step") {
-        read_number(name, H5T_NATIVE_INT64, &checkpoint.step);
-      } else if (name == "checksum") {
-        read_number(name, H5T_NATIVE_UINT32, &checksum_.emplace());
-      } else if (name == "model") {
-        checkpoint.model = read_text(name);
-      } else if (name == "precision") {
-        checkpoint.precision = read_text(name);
+    std::set<std::string> names(all.begin(), all.end());
+    const auto take_number = [&](const char* name, hid_t type, void* value) {
+      if (names.erase(name) == 0) {
+        checkpoint.missing.emplace_back(name);
       } else {
-        checkpoint.settings[name] = read_text(name);
+        read_number(name, type, value);
       }
+    };
+    take_number("seed", H5T_NATIVE_UINT64, &checkpoint.seed);
+    take_number("epoch", H5T_NATIVE_INT64, &checkpoint.epoch);
+    take_number("step", H5T_NATIVE_INT64, &checkpoint.step);
+    if (names.erase("checksum") > 0) {
+      read_number("checksum", H5T_NATIVE_UINT32, &checksum_.emplace());
     }
+    if (names.erase("model") > 0) checkpoint.model = read_text("model");
+    if (names.erase("precision") > 0) checkpoint.precision = read_text("precision");
+    for (const std::string& name : names) checkpoint.settings[name] = read_text(name);
     if (!checkpoint.precision.empty() && checkpoint.precision != "float" &&
         checkpoint.precision != "double") {
       throw failure("its precision is " + in_quotes(checkpoint.precision) +
                     ", but must be float or double");
-    }
-    for (const char* const name : {"seed", "epoch", "step"}) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) {
-        checkpoint.missing.emplace_back(name);
-      }
     }
     if (checkpoint.epoch < 0 || checkpoint.step < 0) {
       throw failure("its epoch or step is negative");

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/gpu_limits.hpp"
+#include "app/gpu_stage.hpp"
 #include "app/program.hpp"
 #include "io/file.hpp"
 #include "ladders/program/commands.hpp"

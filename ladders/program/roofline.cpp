@@ -5,10 +5,10 @@
 
 #include <unistd.h>
 
-#include "app/child.hpp"
 #include "cuda/counters.hpp"
 #include "cuda/device.hpp"
 #include "io/file.hpp"
+#include "io/report.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::ladder {
@@ -48,8 +48,11 @@ void draw_roofline(const Results& results, const Options& options,
   const fs::path report = is_temporary ? make_temporary_file() : options.report;
   if (is_temporary) write_report(report, results, options, command);
   std::cout << std::flush;
-  const int code = run_child({STAGEWISE_RUN_SH, "plot", "--no-install", "roofline", report.string(),
-                              "--output", options.roofline.string()});
+  // NOLINTNEXTLINE(cert-env33-c, concurrency-mt-unsafe): every word is quoted
+  const int code =
+      std::system(command_line({STAGEWISE_RUN_SH, "plot", "--no-install", "roofline",
+                                report.string(), "--output", options.roofline.string()})
+                      .c_str());
   if (is_temporary) fs::remove(report);
   if (code != 0) throw Error("the roofline was not drawn, for the reason above");
 }

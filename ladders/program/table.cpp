@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/help.hpp"
+#include "app/program.hpp"
 #include "app/text.hpp"
 
 namespace stagewise::ladder {

@@ -68,8 +68,10 @@ const Sayings values = {
     {"save ''", "--save: a name was expected, but it is empty"},
     {"dataset x --format png", "--format png is not a format of this version, which reads idx..."},
     {"dataset digits/train-images-idx3-ubyte",
-     "--dataset digits/train-images-idx3-ubyte is a file; --format must say which format it has "
-     "(idx, csv, cifar10, hdf5)"},
+     "--dataset digits/train-images-idx3-ubyte is not a data set of this version, which has "
+     "digits, "
+     "gaussian, step, mnist, fashion-mnist, cifar10, wholesale; a path needs --format (idx, csv, "
+     "cifar10, hdf5)"},
     {"dataset text.h5 --format csv",
      "--label must name the column of text.h5 that holds the class; the columns are hello"},
     {"hidden wide", "'wide' is not a whole number from 1 to 16777216; expected are the widths ..."},
@@ -250,7 +252,8 @@ TEST_F(Failures, OfDataFiles) {
                  "cannot read digits/train-labels-idx1-ubyte.gz: it is not a regular file");
   write("table.csv", "\033[7m,b\n1,2\n");
   expect_failure(train + "--dataset table.csv --format csv --label x", 2,
-                 "--label x is not a column of table.csv, whose columns are \\x1b[7m, b");
+                 "--label must name the column of table.csv that holds the class; the columns are "
+                 "\\x1b[7m, b");
 }
 
 TEST_F(Failures, EndAsTheyAreMeant) {
@@ -333,7 +336,7 @@ const Sayings checkpoints = {
      "2 classes"},
     {"train --load digits.h5 --dataset step",
      "the parameters of the checkpoint digits.h5 do not fit step: the shape of a sample is [1] and "
-     "was [28, 28, 1], there are 2 classes and were 10"},
+     "was [28, 28, 1], the number of classes is 2 and was 10"},
     {"train --load other.h5",
      "the parameter 'fc1/weight' of the checkpoint other.h5 has shape [784, 8], but this network "
      "needs [784, 256]"},

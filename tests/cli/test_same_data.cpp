@@ -84,18 +84,18 @@ TEST_F(SameData, IsAskedForAndWhatDiffersIsSaid) {
   for (const Other& other : std::vector<Other>{
            {header, with("35", "36"), others + "values"},
            {header, with("3,35,a", "3,35,b"), others + "labels"},
-           {header, with("3,35,a", "3,35.000001,b"), others + "values, and other labels"},
-           {header, "2,20,a\n1,10,b\n" + rows.substr(14), others + "values, and other labels"},
+           {header, with("3,35,a", "3,35.000001,b"), others + "values, " + others + "labels"},
+           {header, "2,20,a\n1,10,b\n" + rows.substr(14), others + "values, " + others + "labels"},
            {header, rows + "9,90,a\n10,100,b\n11,110,a\n",
-            "there are 9 training samples and were 7"},
+            "the number of training samples is 9 and was 7"},
            {header, with("4,40,b", "4,40,c"),
-            "there are 3 classes and were 2, " + others + "labels"},
+            "the number of classes is 3 and was 2, " + others + "labels"},
            {header, with("b", "c"), "class 1 is 'c' and was 'b'"},
            {"height,depth,kind", rows, "column 2 is 'depth' and was 'width'"},
            {"width,height,kind", "10,1,b\n20,2,a\n35,3,a\n40,4,b\n55,5,a\n60,6,b\n70,7,a\n80,8,b\n",
             "column 1 is 'width' and was 'height', " + others + "values"},
            {"height,width,depth,kind", "1,10,0,b\n2,20,0,a\n3,35,0,a\n4,40,0,b\n",
-            "there are 3 columns and were 2, ..."}}) {
+            "the number of columns is 3 and was 2, ..."}}) {
     write_table("table.csv", other.rows, other.header);
     expect_no_resumption(other.difference);
   }
@@ -158,12 +158,12 @@ TEST_F(SameData, IsTakenFromTheCheckpointToStartFrom) {
   EXPECT_EQ(output.find("a part of this file"), std::string::npos) << output;
 
   output = run_well(load + "--train-limit 6 --save part.h5");
-  EXPECT_NE(output.find("\nnote   the network was trained on other data: there are 6 training "
-                        "samples and were 7\n"),
+  EXPECT_NE(output.find("\nnote   the network was trained on other data: the number of "
+                        "training samples is 6 and was 7\n"),
             std::string::npos)
       << output;
   output = run_well("stage01_serial train --load part.h5 --batch-size 3 --epochs 1");
-  EXPECT_NE(output.find(": there are 7 training samples and were 6\n"), std::string::npos)
+  EXPECT_NE(output.find(": the number of training samples is 7 and was 6\n"), std::string::npos)
       << output;
 
   write_table("other.csv", rows + "9,90,a\n10,100,b\n11,110,a\n");
@@ -180,7 +180,7 @@ TEST_F(SameData, MustFitTheParametersToStartFrom) {
   write_table("table.csv", rows, "width,height,kind");
   expect_failure(load, 1, sentence + "column 1 is 'width' and was 'height'");
   write_table("table.csv", "1,10,b\n2,20,a\n3,35,c\n4,40,b\n");
-  expect_failure(load, 1, sentence + "there are 3 classes and were 2");
+  expect_failure(load, 1, sentence + "the number of classes is 3 and was 2");
   write_table("table.csv", "1,10,b\n2,20,c\n3,35,c\n4,40,b\n");
   expect_failure(load, 1, sentence + "class 0 is 'b' and was 'a'");
 }

@@ -54,9 +54,7 @@ const Sayings wrong_usage = {
     {"mpirun -n 2 stage05_mpi train --transport peer --timeout 0", "--timeout: '0' is not ..."},
     {"mpirun -n 3 stage05_mpi train --passes 3", "option '--passes' is unknown; stage05_mpi ..."},
     {"mpirun -n 3 stage05_mpi train --batch-size 20 --workers 4",
-     "--workers 4 contradicts the number of processes, each of which is a worker: mpirun has "
-     "started "
-     "3"},
+     "--workers 4 takes as many processes, not 3: start them with mpirun -n 4"},
     {"mpirun -n 3 stage05_mpi train --strategy data --batch-size 2",
      "3 processes are more than a batch has samples: --batch-size is 2"},
     {"mpirun -n 2 stage05_mpi train --strategy tensor --model cnn",

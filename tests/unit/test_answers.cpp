@@ -1,6 +1,7 @@
 // What a network answers, and how often it is right.
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,18 +54,20 @@ TEST(Answers, AreProbabilitiesAfterACrossEntropy) {
   const ModelOptions options = small("mlp", LossKind::cross_entropy);
   const Dataset data = points(23);
   Network<double> network = network_of(options, 5);
-  const Answers answers = answers_to(data, network, options);
-  ASSERT_EQ(answers.classes.size(), 23U);
-  ASSERT_EQ(answers.scores.size(), 46U);
+  const std::vector<PredictionReport> answers = answers_to(data, network, options);
+  ASSERT_EQ(answers.size(), 23U);
+  Ranks alone;
+  const SharedAnswers shared = gather(answers, alone);
   double loss = 0;
-  for (Index i = 0; i < 23; ++i) {
-    const std::span<const double> scores = answers.scores_of(i);
+  for (std::size_t i = 0; i < 23; ++i) {
+    EXPECT_EQ(answers[i].sample, static_cast<Index>(i));
+    EXPECT_EQ(shared.classes[i], answers[i].predicted);
+    EXPECT_EQ(shared.confidences[i], std::max(answers[i].scores[0], answers[i].scores[1]));
+    const std::vector<double>& scores = answers[i].scores;
+    ASSERT_EQ(scores.size(), 2U);
     EXPECT_NEAR(scores[0] + scores[1], 1, 1e-15);
-    const std::int32_t answer = answers.classes[static_cast<std::size_t>(i)];
-    EXPECT_EQ(answer, scores[1] > scores[0] ? 1 : 0);
-    EXPECT_EQ(answers.confidence(i), std::max(scores[0], scores[1]));
-    const std::int32_t label = data.labels()[static_cast<std::size_t>(i)];
-    loss -= std::log(scores[static_cast<std::size_t>(label)]) / 23;
+    EXPECT_EQ(answers[i].predicted, scores[1] > scores[0] ? 1 : 0);
+    loss -= std::log(scores[static_cast<std::size_t>(data.labels()[i])]) / 23;
   }
   EXPECT_NEAR(evaluate(network, data).loss, loss, 1e-14);
 }
@@ -73,12 +76,12 @@ TEST(Answers, AreOutputsAfterASquaredError) {
   const ModelOptions options = small("mlp", LossKind::squared_error);
   const Dataset data = points(7);
   Network<double> network = network_of(options, 7);
-  const Answers answers = answers_to(data, network, options);
+  const std::vector<PredictionReport> answers = answers_to(data, network, options);
   double loss = 0;
-  for (Index i = 0; i < 7; ++i) {
+  for (std::size_t i = 0; i < 7; ++i) {
     for (int c = 0; c < 2; ++c) {
-      const double wanted = data.labels()[static_cast<std::size_t>(i)] == c ? 1 : 0;
-      loss += std::pow(answers.scores_of(i)[static_cast<std::size_t>(c)] - wanted, 2);
+      const double wanted = data.labels()[i] == c ? 1 : 0;
+      loss += std::pow(answers[i].scores[static_cast<std::size_t>(c)] - wanted, 2);
     }
   }
   const double reported = 7 * evaluate(network, data).loss;
@@ -90,11 +93,10 @@ TEST(Answers, OfANeuronAreTwoProbabilities) {
   const ModelOptions options = small("neuron", LossKind::squared_error);
   const Dataset data = points(9);
   Network<double> network = network_of(options, 4);
-  const Answers answers = answers_to(data, network, options);
-  for (Index i = 0; i < 9; ++i) {
-    const std::span<const double> scores = answers.scores_of(i);
-    EXPECT_NEAR(scores[0] + scores[1], 1, 1e-15);
-    EXPECT_EQ(answers.classes[static_cast<std::size_t>(i)], scores[1] >= 0.5 ? 1 : 0);
+  const std::vector<PredictionReport> answers = answers_to(data, network, options);
+  for (const PredictionReport& answer : answers) {
+    EXPECT_NEAR(answer.scores[0] + answer.scores[1], 1, 1e-15);
+    EXPECT_EQ(answer.predicted, answer.scores[1] >= 0.5 ? 1 : 0);
   }
   EXPECT_EQ(name_of_score(options), "probability");
 }
@@ -113,13 +115,13 @@ TEST(Answers, ThatAreNotFiniteAreRefused) {
 TEST(SharedAnswers, PutTheMostConfidentMistakesFirst) {
   const SharedAnswers answers = {{1, 0, 2, 2, 1, 0}, {0.5, 0.9, 0.7, 0.99, 0.9, 0.7}};
   const std::vector<std::int32_t> labels = {1, 1, 0, 2, 0, 1};
-  const std::vector<Mistake> mistakes = answers.mistakes(labels, 3);
+  const std::vector<MistakeReport> mistakes = answers.mistakes(labels, 3);
   ASSERT_EQ(mistakes.size(), 3U);
   EXPECT_EQ(mistakes[0].sample, 1);
   EXPECT_EQ(mistakes[1].sample, 4) << "as confident, but later";
   EXPECT_EQ(mistakes[2].sample, 2);
   EXPECT_EQ(mistakes[2].label, 0);
-  EXPECT_EQ(mistakes[2].answer, 2);
+  EXPECT_EQ(mistakes[2].predicted, 2);
   EXPECT_EQ(mistakes[2].confidence, 0.7);
   EXPECT_EQ(answers.mistakes(labels, 100).size(), 4U);
 }
@@ -127,32 +129,22 @@ TEST(SharedAnswers, PutTheMostConfidentMistakesFirst) {
 TEST(Confusion, CountsAndDivides) {
   const std::vector<std::int32_t> labels = {0, 0, 0, 1, 1, 2};
   const std::vector<std::int32_t> answers = {0, 0, 1, 1, 0, 1};
-  const Confusion confusion(4, labels, answers);
-  EXPECT_EQ(confusion.count(0, 0), 2);
-  EXPECT_EQ(confusion.count(0, 1), 1);
-  EXPECT_EQ(confusion.count(1, 0), 1);
-  EXPECT_EQ(confusion.count(2, 1), 1);
-  EXPECT_EQ(confusion.count(2, 2), 0);
-  EXPECT_EQ(confusion.samples(0), 3);
-  EXPECT_EQ(confusion.precision(0), 2.0 / 3);
-  EXPECT_EQ(confusion.recall(0), 2.0 / 3);
-  EXPECT_EQ(confusion.precision(1), 1.0 / 3);
-  EXPECT_EQ(confusion.recall(1), 0.5);
-  EXPECT_EQ(confusion.precision(2), std::nullopt) << "no answer is 2";
-  EXPECT_EQ(confusion.recall(2), 0);
-  EXPECT_EQ(confusion.recall(3), std::nullopt) << "no sample is of class 3";
+  const ConfusionReport confusion = confusion_of(4, labels, answers);
+  EXPECT_EQ(confusion.counts, (std::vector<std::vector<std::int64_t>>{
+                                  {2, 1, 0, 0}, {1, 1, 0, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}}));
+  using Fractions = std::vector<std::optional<double>>;
+  const std::nullopt_t none = std::nullopt;  // no answer is 2, and no sample is of class 3
+  EXPECT_EQ(confusion.precision, (Fractions{2.0 / 3, 1.0 / 3, none, none}));
+  EXPECT_EQ(confusion.recall, (Fractions{2.0 / 3, 0.5, 0, none}));
   EXPECT_EQ(
       csv_of(confusion, {"a", "b, c", "d\nd", ""}),
       "label,a,\"b, c\",\"d\nd\",\na,2,1,0,0\n\"b, c\",1,1,0,0\n\"d\nd\",0,1,0,0\n,0,0,0,0\n");
 }
 
 TEST(Predictions, BecomeCsv) {
-  const Predictions predictions = {
-      .answers = {.classes = {1, 0}, .scores = {0.25, 0.75, 1, 0}, .width = 2},
-      .labels = {1, 1},
-      .first = 0,
-      .names = {"no", "\"yes\""},
-      .score = "probability"};
+  const Predictions predictions = {.samples = {{0, 1, 1, {0.25, 0.75}}, {1, 1, 0, {1, 0}}},
+                                   .names = {"no", "\"yes\""},
+                                   .score = "probability"};
   EXPECT_EQ(csv_of(predictions),
             "sample,label,predicted,probability no,\"probability \"\"yes\"\"\"\n"
             "0,\"\"\"yes\"\"\",\"\"\"yes\"\"\",0.25,0.75\n1,\"\"\"yes\"\"\",no,1,0\n");
@@ -163,21 +155,20 @@ TEST(Predictions, BecomeCsv) {
 
 TEST(Drawing, ShowsTwoRowsInALine) {
   const Dataset image({3, 2, 1}, 2, std::vector<std::uint8_t>{0, 255, 255, 255, 0, 128}, {0});
-  const Drawing drawing = draw(image, 0, 80);
-  EXPECT_EQ(drawing.lines, (std::vector<std::string>{"+@", " +"}));
-  EXPECT_EQ(drawing.width, 2U);
+  EXPECT_EQ(draw(shown_image(image, 0), 80), (std::vector<std::string>{"+@", " +"}));
   const Dataset colours({1, 2, 3}, 2, std::vector<std::uint8_t>{255, 0, 0, 255, 255, 255}, {0});
-  EXPECT_EQ(draw(colours, 0, 80).lines[0], "-@") << "the mean of colours";
+  EXPECT_EQ(draw(shown_image(colours, 0), 80)[0], "-@") << "the mean of colours";
   const Dataset values({1, 3, 1}, 2, std::vector<double>{-1, 0, 1}, {0});
-  EXPECT_EQ(draw(values, 0, 80).lines[0], " +@") << "values that are no brightness are stretched";
+  EXPECT_EQ(draw(shown_image(values, 0), 80)[0], " +@")
+      << "values that are no brightness are stretched";
 }
 
 TEST(Drawing, ShrinksWhatIsTooWide) {
   const Dataset image({100, 90, 1}, 2, std::vector<std::uint8_t>(9000, 255), {0});
-  const Drawing drawing = draw(image, 0, 40);
-  EXPECT_EQ(drawing.width, 30U);
-  EXPECT_EQ(drawing.lines.size(), 17U);
-  for (const std::string& line : drawing.lines) EXPECT_EQ(line, std::string(30, '@'));
+  const Drawing drawing = draw(shown_image(image, 0), 40);
+  EXPECT_EQ(drawing[0].size(), 30U);
+  EXPECT_EQ(drawing.size(), 17U);
+  for (const std::string& line : drawing) EXPECT_EQ(line, std::string(30, '@'));
 }
 
 TEST(Drawing, IsAlsoAnImageInFullSize) {

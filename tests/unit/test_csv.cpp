@@ -154,24 +154,23 @@ const std::vector<BadTable> bad_tables = {
     {good + "1, \t,0\n", "FILE, line 3, column b: the cell is empty"},
     {good + "1,\"\",0\n", "FILE, line 3, column b: the cell is empty"},
     {good + "1,2,\n", "FILE, line 3, column label: the cell is empty"},
-    {good + "1,two,0\n", "FILE, line 3, column b: 'two' is not a number"},
-    {good + "1,2x,0\n", "FILE, line 3, column b: '2x' is not a number"},
-    {good + "1,2 3,0\n", "FILE, line 3, column b: '2 3' is not a number"},
-    {good + "0x10,2,0\n", "FILE, line 3, column a: '0x10' is not a number"},
-    {good + "\"1,5\",2,0\n", "FILE, line 3, column a: '1,5' is not a number"},
-    {good + "+-1,2,0\n", "FILE, line 3, column a: '+-1' is not a number"},
-    {good + "NaN,2,0\n", "FILE, line 3, column a: 'NaN' is not a finite number"},
-    {good + "1,-inf,0\n", "FILE, line 3, column b: '-inf' is not a finite number"},
-    {good + "1e999,2,0\n",
-     "FILE, line 3, column a: '1e999' is too large or too small for a double"},
-    {good + "1,-1e-999,0\n",
-     "FILE, line 3, column b: '-1e-999' is too large or too small for a double"},
+    {good + "1,two,0\n", "FILE, line 3, column b: 'two' is not a finite double"},
+    {good + "1,2x,0\n", "FILE, line 3, column b: '2x' is not a finite double"},
+    {good + "1,2 3,0\n", "FILE, line 3, column b: '2 3' is not a finite double"},
+    {good + "0x10,2,0\n", "FILE, line 3, column a: '0x10' is not a finite double"},
+    {good + "\"1,5\",2,0\n", "FILE, line 3, column a: '1,5' is not a finite double"},
+    {good + "+-1,2,0\n", "FILE, line 3, column a: '+-1' is not a finite double"},
+    {good + "NaN,2,0\n", "FILE, line 3, column a: 'NaN' is not a finite double"},
+    {good + "1,-inf,0\n", "FILE, line 3, column b: '-inf' is not a finite double"},
+    {good + "1e999,2,0\n", "FILE, line 3, column a: '1e999' is not a finite double"},
+    {good + "1,-1e-999,0\n", "FILE, line 3, column b: '-1e-999' is not a finite double"},
     {good + std::string(10000, 'x') + ",2,0\n",
-     "FILE, line 3, column a: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is not a number"},
+     "FILE, line 3, column a: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is not a finite "
+     "double"},
     {good + std::string("1,2\0\x1b[31m\x7f,0\n", 13),
-     R"(FILE, line 3, column b: '2\x00\x1b[31m\x7f' is not a number)"},
-    {good + "1,2\r3,0\n", "FILE, line 3, column b: '2\\r3' is not a number"},
-    {"\"a\nb\",label\nx,0\n", "FILE, line 3, column a\\nb: 'x' is not a number"},
+     R"(FILE, line 3, column b: '2\x00\x1b[31m\x7f' is not a finite double)"},
+    {good + "1,2\r3,0\n", "FILE, line 3, column b: '2\\r3' is not a finite double"},
+    {"\"a\nb\",label\nx,0\n", "FILE, line 3, column a\\nb: 'x' is not a finite double"},
     {good + "1,2\n", "FILE, line 3: the number of cells is 2, but the header names 3 columns"},
     {good + "1,2,0,\n", "FILE, line 3: the number of cells is 4, but the header names 3 columns"},
     {good + "1", "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
@@ -182,7 +181,7 @@ const std::vector<BadTable> bad_tables = {
     {"a,\"b,label\n", "FILE, line 1, column 2: the quote that begins this cell is never closed"},
     {good + "1,\"2\"3,0\n",
      "FILE, line 3, column 2: something follows the quote that ends this cell"},
-    {"a,label\n1,\"x\n\n\"\n?,\"y\"\n", "FILE, line 5, column a: '?' is not a number"},
+    {"a,label\n1,\"x\n\n\"\n?,\"y\"\n", "FILE, line 5, column a: '?' is not a finite double"},
     {good + "3,4,0\n",
      "the column label of FILE holds one class only, '0': there is nothing to tell apart"},
     {good + "3,4,0.0\n",
@@ -194,8 +193,9 @@ TEST(Csv, WhatIsWrongIsRefusedInASentence) {
 }
 
 TEST(Csv, ALabelThatIsNoColumnIsWrongUsage) {
-  EXPECT_EQ(complaint(good, "A"),
-            "--label A is not a column of FILE, whose columns are a, b, label");
+  EXPECT_EQ(
+      complaint(good, "A"),
+      "--label must name the column of FILE that holds the class; the columns are a, b, label");
   EXPECT_THROW(read_text(good, "A"), UsageError);
   std::string wide = "c1";
   for (int i = 2; i <= 30; ++i) wide += ",c" + std::to_string(i);

@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// --- data sets that have a name ---
-
 /// Only as many samples are generated as the limit lets through.
 /// @param make from a number of samples, a seed and a purpose.
 template <typename Make>
@@ -92,10 +90,6 @@ std::vector<fs::path> mnist_files(const DatasetOptions& options, Subset subset) 
   return {images, idx_labels_path(images)};
 }
 
-Dataset mnist(const std::vector<fs::path>& files) {
-  return read_idx(files[0], files[1], 10);
-}
-
 /// All batches of CIFAR-10's training set that a folder has, in order. Where a file is there plain
 /// and compressed, the plain one counts.
 std::vector<fs::path> cifar10_batches(const fs::path& folder) {
@@ -126,12 +120,6 @@ std::vector<fs::path> cifar10_files(const DatasetOptions& options, Subset subset
   return {data_folder(options) / "cifar10" / first};
 }
 
-std::vector<fs::path> wholesale_files(const DatasetOptions& options, Subset) {
-  return {data_folder(options) / "wholesale" / "wholesale-customers.csv"};
-}
-
-// --- data sets that are a file ---
-
 /// Whether the images have a file of labels beside them.
 bool has_idx_labels(const fs::path& images) {
   const bool can_have = images.filename().string().find("images") != std::string::npos;
@@ -154,10 +142,6 @@ SingleFile csv_file(const fs::path& path, const DatasetOptions& options,
   return {std::move(table.dataset), std::move(table.encoding)};
 }
 
-SingleFile cifar10_file(const fs::path& path, const DatasetOptions&, const TableEncoding*) {
-  return {read_cifar10({path}), {}};
-}
-
 SingleFile hdf5_file(const fs::path& path, const DatasetOptions& options, const TableEncoding*) {
   if (!options.needs_labels) {
     if (auto samples = read_hdf5_without_labels(path)) return {std::move(*samples), {}, false};
@@ -165,16 +149,12 @@ SingleFile hdf5_file(const fs::path& path, const DatasetOptions& options, const 
   return {read_hdf5(path), {}};
 }
 
-struct Format {
-  const char* name;
-  ReadFile read;
-};
+/// Reads a file; a table must match `known`, unless that is null.
+using ReadFile = SingleFile (*)(const fs::path& path, const DatasetOptions& options,
+                                const TableEncoding* known);
 
-const std::vector<Format> formats = {
-    {"idx", idx_file}, {"csv", csv_file}, {"cifar10", cifar10_file}, {"hdf5", hdf5_file}};
-
-/// A data set with a name is generated, or has files.
-struct NamedSet {
+/// A data set with a name, which is generated or has files; or a format, of a single file.
+struct Source {
   const char* name;
   Dataset (*generate)(const DatasetOptions&, Subset, const Limit&) = nullptr;
   std::vector<fs::path> (*files)(const DatasetOptions&, Subset) = nullptr;
@@ -183,14 +163,18 @@ struct NamedSet {
   std::vector<std::string> class_names = {};
 };
 
-const std::vector<NamedSet> named_sets = {
-    {"digits", digits},
-    {"gaussian", gaussian},
-    {"step", step},
-    {.name = "mnist", .files = mnist_files, .read = mnist},
+Dataset read_mnist(const std::vector<fs::path>& files) {
+  return read_idx(files[0], files[1], 10);
+}
+
+const std::vector<Source> named_sets = {
+    {.name = "digits", .generate = digits},
+    {.name = "gaussian", .generate = gaussian},
+    {.name = "step", .generate = step},
+    {.name = "mnist", .files = mnist_files, .read = read_mnist},
     {.name = "fashion-mnist",
      .files = mnist_files,
-     .read = mnist,
+     .read = read_mnist,
      .class_names = {"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt",
                      "sneaker", "bag", "ankle boot"}},
     {.name = "cifar10",
@@ -198,49 +182,51 @@ const std::vector<NamedSet> named_sets = {
      .read = read_cifar10,
      .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse",
                      "ship", "truck"}},
-    {.name = "wholesale", .files = wholesale_files, .read_one = csv_file}};
+    {.name = "wholesale",
+     .files =
+         [](const DatasetOptions& options, Subset) {
+           return std::vector{data_folder(options) / "wholesale/wholesale-customers.csv"};
+         },
+     .read_one = csv_file}};
 
-template <typename Table>
-std::vector<std::string> names_of(const Table& table) {
+const std::vector<Source> formats = {{.name = "idx", .read_one = idx_file},
+                                     {.name = "csv", .read_one = csv_file},
+                                     {.name = "cifar10",
+                                      .read_one = [](const fs::path& path, const DatasetOptions&,
+                                                     const TableEncoding*) -> SingleFile {
+                                        return {read_cifar10({path}), {}};
+                                      }},
+                                     {.name = "hdf5", .read_one = hdf5_file}};
+
+std::vector<std::string> names_of(const std::vector<Source>& table) {
   std::vector<std::string> names;
-  for (const auto& entry : table) names.emplace_back(entry.name);
+  for (const Source& entry : table) names.emplace_back(entry.name);
   return names;
 }
 
-template <typename Table>
-const typename Table::value_type* find(const Table& table, const std::string& name) {
+const Source* find(const std::vector<Source>& table, const std::string& name) {
   const auto place = std::find_if(table.begin(), table.end(),
-                                  [&](const auto& entry) { return entry.name == name; });
+                                  [&](const Source& entry) { return entry.name == name; });
   return place == table.end() ? nullptr : &*place;
 }
 
-const NamedSet& named_set(const DatasetOptions& options) {
-  if (const NamedSet* const set = find(named_sets, options.name)) return *set;
-  std::error_code ignored;
-  if (fs::is_regular_file(options.name, ignored)) {
-    throw OptionError("--dataset " + options.name +
-                          " is a file; --format must say which format it has (" +
-                          list_of(format_names()) + ")",
-                      {"dataset", "format"});
+/// The data set that the options name, or the format of their file.
+const Source& source_of(const DatasetOptions& options) {
+  const bool is_path = !options.format.empty();
+  const Source* const source =
+      is_path ? find(formats, options.format) : find(named_sets, options.name);
+  if (source != nullptr) return *source;
+  if (is_path) {
+    throw OptionError("--format " + excerpt(options.format) +
+                          " is not a format of this version, which reads " +
+                          list_of(format_names()) + did_you_mean(options.format, format_names()),
+                      {"format"});
   }
   throw OptionError("--dataset " + excerpt(options.name) +
                         " is not a data set of this version, which has " +
                         list_of(dataset_names()) + "; a path needs --format (" +
                         list_of(format_names()) + ")" + did_you_mean(options.name, dataset_names()),
                     {"dataset", "format"});
-}
-
-const Format& format_of(const DatasetOptions& options) {
-  if (const Format* const format = find(formats, options.format)) return *format;
-  throw OptionError("--format " + excerpt(options.format) +
-                        " is not a format of this version, which reads " + list_of(format_names()) +
-                        did_you_mean(options.format, format_names()),
-                    {"format"});
-}
-
-/// What reads the one file that the options mean; null if the data set is not made of one.
-ReadFile file_reader(const DatasetOptions& options) {
-  return options.format.empty() ? named_set(options).read_one : format_of(options).read;
 }
 
 }  // namespace
@@ -250,7 +236,7 @@ std::vector<std::string> dataset_names() {
 }
 
 std::vector<std::string> class_names_of(const std::string& dataset) {
-  const NamedSet* const set = find(named_sets, dataset);
+  const Source* const set = find(named_sets, dataset);
   return set == nullptr ? std::vector<std::string>() : set->class_names;
 }
 
@@ -259,24 +245,23 @@ std::vector<std::string> format_names() {
 }
 
 bool is_single_file(const DatasetOptions& options) {
-  return file_reader(options) != nullptr;
+  return source_of(options).read_one != nullptr;
 }
 
 bool is_table(const DatasetOptions& options) {
-  return file_reader(options) == csv_file;
+  return source_of(options).read_one == csv_file;
 }
 
 std::vector<fs::path> files_of(const DatasetOptions& options) {
+  const Source& source = source_of(options);
   std::vector<fs::path> files;
-  if (!options.format.empty()) {
-    files.emplace_back(options.name);
-    if (format_of(options).read == idx_file &&
-        (options.needs_labels || has_idx_labels(options.name))) {
-      files.push_back(idx_labels_path(options.name));
-    }
-  } else if (const NamedSet& set = named_set(options); set.files != nullptr) {
+  if (!options.format.empty()) files.emplace_back(options.name);
+  if (source.read_one == idx_file && (options.needs_labels || has_idx_labels(options.name))) {
+    files.push_back(idx_labels_path(options.name));
+  }
+  if (source.files != nullptr) {
     for (const Subset subset : {Subset::training, Subset::test}) {
-      const std::vector<fs::path> some = set.files(options, subset);
+      const std::vector<fs::path> some = source.files(options, subset);
       files.insert(files.end(), some.begin(), some.end());
     }
   }
@@ -287,26 +272,29 @@ std::vector<fs::path> files_of(const DatasetOptions& options) {
 }
 
 bool is_in_data_folder(const DatasetOptions& options) {
-  return options.format.empty() && named_set(options).files != nullptr;
+  return source_of(options).files != nullptr;
 }
 
-FileToRead file_to_read(const DatasetOptions& options) {
-  const ReadFile read = file_reader(options);
-  if (!options.label.empty() && read != csv_file) {
+std::optional<SingleFile> read_single_file(const DatasetOptions& options,
+                                           const TableEncoding* known) {
+  const Source& source = source_of(options);
+  if (!options.label.empty() && source.read_one != csv_file) {
     throw OptionError("--label names a column of a CSV file, but " + options.name + " is none",
                       {"label"});
   }
-  if (read == nullptr) return {};
-  if (!options.format.empty()) return {options.name, read};
-  return {existing(options, named_set(options).files(options, Subset::test)[0]), read};
+  if (source.read_one == nullptr) return {};
+  const fs::path path = source.files == nullptr
+                            ? fs::path(options.name)
+                            : existing(options, source.files(options, Subset::test)[0]);
+  return source.read_one(path, options, known);
 }
 
 Dataset load_subset(const DatasetOptions& options, Subset subset, const Limit& limit) {
-  const NamedSet& set = named_set(options);
-  if (set.generate != nullptr) return set.generate(options, subset, limit);
-  std::vector<fs::path> files = set.files(options, subset);
+  const Source& source = source_of(options);
+  if (source.generate != nullptr) return source.generate(options, subset, limit);
+  std::vector<fs::path> files = source.files(options, subset);
   for (fs::path& file : files) file = existing(options, file);
-  return limit.of(set.read(files));
+  return limit.of(source.read(files));
 }
 
 }  // namespace stagewise

@@ -69,21 +69,12 @@ struct SingleFile {
   bool has_labels = true;                 ///< whether the samples' classes mean something
 };
 
-/// Reads a file; a table must match `known`, unless that is null. Labels may be missing if the
-/// options say so.
-using ReadFile = SingleFile (*)(const std::filesystem::path& path, const DatasetOptions& options,
-                                const TableEncoding* known);
-
-/// The single file of which a data set consists.
-struct FileToRead {
-  std::filesystem::path path;
-  ReadFile read = nullptr;  ///< null if the data set is not a single file
-};
-
-/// The single file that the options mean, if it is one.
+/// Reads the single file that the options mean; empty if the data set is not one.
+/// @param known if given, a table must match it. Labels may be missing if the options say so.
 /// @throws UsageError for an unknown name or format, or for a label if the data set is not a table;
-///         Error if the file of a named data set is missing.
-FileToRead file_to_read(const DatasetOptions& options);
+///         Error if the file is missing or invalid.
+std::optional<SingleFile> read_single_file(const DatasetOptions& options,
+                                           const TableEncoding* known);
 
 /// Loads or generates a subset of a data set that is not a single file.
 /// @throws UsageError for a limit that it cannot meet; Error for missing or invalid files.

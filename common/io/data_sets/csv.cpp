@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <string_view>
@@ -20,6 +21,7 @@ namespace stagewise {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 std::string list(const std::vector<std::string>& names) {
   constexpr std::size_t most = 20;
@@ -58,15 +60,10 @@ std::vector<std::string> read_header(CsvReader& reader) {
 
 std::size_t find_label(const std::vector<std::string>& columns, const std::string& label,
                        const fs::path& path) {
-  if (label.empty()) {
-    throw OptionError("--label must name the column of " + path.string() +
-                          " that holds the class; the columns are " + list(columns),
-                      {"label"});
-  }
   const auto found = std::find(columns.begin(), columns.end(), label);
   if (found == columns.end()) {
-    throw OptionError("--label " + excerpt(label) + " is not a column of " + path.string() +
-                          ", whose columns are " + list(columns),
+    throw OptionError("--label must name the column of " + path.string() +
+                          " that holds the class; the columns are " + list(columns),
                       {"label"});
   }
   return static_cast<std::size_t>(found - columns.begin());
@@ -75,9 +72,8 @@ std::size_t find_label(const std::vector<std::string>& columns, const std::strin
 /// Whether all of these are finite numbers.
 bool are_numbers(const std::vector<std::string>& texts) {
   double value = 0;
-  return std::all_of(texts.begin(), texts.end(), [&](const std::string& text) {
-    return parse_number(text, value) == NumberKind::finite;
-  });
+  return std::all_of(texts.begin(), texts.end(),
+                     [&](const std::string& text) { return parse_number(text, value); });
 }
 
 /// The classes that the texts of the label column name, in ascending order.
@@ -102,7 +98,7 @@ std::vector<std::int32_t> numbers_of(const std::vector<std::string>& labels,
   const bool by_value = are_numbers(classes);  // only then is "1.0" the class "1"
   const auto key_of = [&](const std::string& text) {
     double value = 0;
-    const bool is_number = by_value && parse_number(text, value) == NumberKind::finite;
+    const bool is_number = by_value && parse_number(text, value);
     return is_number ? shortest(value == 0 ? 0 : value) : text;  // -0 is 0
   };
   std::map<std::string, std::int32_t> numbers;
@@ -176,6 +172,33 @@ void expect_rows(const Rows& rows, const fs::path& path) {
 }
 
 }  // namespace
+
+std::string to_text(const TableEncoding& encoding) {
+  const Json json = {{"features", encoding.features},
+                     {"classes", encoding.classes},
+                     {"mean", encoding.standardization.mean},
+                     {"deviation", encoding.standardization.deviation}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+TableEncoding parse_table_encoding(const std::string& text) {
+  TableEncoding encoding;
+  try {
+    const Json json = Json::parse(text);
+    json.at("features").get_to(encoding.features);
+    json.at("classes").get_to(encoding.classes);
+    json.at("mean").get_to(encoding.standardization.mean);
+    json.at("deviation").get_to(encoding.standardization.deviation);
+  } catch (const Json::exception&) {
+    throw Error("the description of a table's columns is not the JSON it should be");
+  }
+  const std::size_t features = encoding.features.size();
+  if (encoding.standardization.mean.size() != features ||
+      encoding.standardization.deviation.size() != features || encoding.classes.empty()) {
+    throw Error("the description of a table's columns does not fit together");
+  }
+  return encoding;
+}
 
 Table read_csv(const fs::path& path, const std::string& label, const TableEncoding* known) {
   CsvReader reader(path);

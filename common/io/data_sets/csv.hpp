@@ -22,6 +22,14 @@ struct TableEncoding {
   Standardization standardization;    ///< of the training samples; empty until known
 };
 
+/// The encoding as a text, for checkpoints: a JSON object with the arrays `features`, `classes`,
+/// `mean` and `deviation`; numbers with as many digits as name them exactly.
+std::string to_text(const TableEncoding& encoding);
+
+/// The reverse of to_text().
+/// @throws Error if the text is not such an object, or its arrays do not fit together.
+TableEncoding parse_table_encoding(const std::string& text);
+
 /// A table as read, with features that are not standardized yet.
 struct Table {
   Dataset dataset;

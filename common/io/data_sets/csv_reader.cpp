@@ -16,13 +16,11 @@ void trim_end(std::string& text) {
 
 }  // namespace
 
-NumberKind parse_number(std::string_view text, double& value) {
+bool parse_number(std::string_view text, double& value) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc::invalid_argument || stop != end) return NumberKind::no_number;
-  if (error == std::errc::result_out_of_range) return NumberKind::out_of_range;
-  return std::isfinite(value) ? NumberKind::finite : NumberKind::not_finite;
+  return error == std::errc() && stop == end && std::isfinite(value);
 }
 
 CsvReader::CsvReader(const std::filesystem::path& path) : file_(path) {
@@ -46,18 +44,8 @@ bool CsvReader::next(std::vector<CsvCell>& row) {
 
 double CsvReader::number_in(const CsvCell& cell, const std::string& column) const {
   double value = 0;
-  switch (parse_number(cell.text, value)) {
-    case NumberKind::finite:
-      return value;
-    case NumberKind::not_finite:
-      throw failure(cell.line, column, in_quotes(cell.text) + " is not a finite number");
-    case NumberKind::out_of_range:
-      throw failure(cell.line, column,
-                    in_quotes(cell.text) + " is too large or too small for a double");
-    case NumberKind::no_number:
-      break;
-  }
-  throw failure(cell.line, column, in_quotes(cell.text) + " is not a number");
+  if (parse_number(cell.text, value)) return value;
+  throw failure(cell.line, column, in_quotes(cell.text) + " is not a finite double");
 }
 
 Error CsvReader::failure(std::size_t line, const std::string& what) const {

@@ -13,12 +13,9 @@
 
 namespace stagewise {
 
-/// What kind of number a text is, if any.
-enum class NumberKind { finite, not_finite, out_of_range, no_number };
-
 /// Reads all of the text as a number.
-/// @param value receives the number, if it is one.
-NumberKind parse_number(std::string_view text, double& value);
+/// @return whether it is a finite one that a double can hold; `value` then is it.
+bool parse_number(std::string_view text, double& value);
 
 /// A cell, without the quotes and blanks around it.
 struct CsvCell {

@@ -26,23 +26,21 @@ class DataReader {
 
   bool has_labels() const { return file_.has("/y"); }
 
-  /// Samples without labels: all have class 0, which means nothing.
-  Dataset read_samples() const {
+  /// @param with_labels otherwise, all samples have class 0, which means nothing.
+  Dataset read(bool with_labels) const {
     const Set x = open_set("/x");
-    check(x);
-    std::vector<std::int32_t> labels(x.dimensions[0]);
-    return Dataset(sample_of(x), 1, features_of(x), std::move(labels));
-  }
-
-  Dataset read() const {
-    const Set x = open_set("/x");
+    if (x.dimensions.size() != 2 && x.dimensions.size() != 4) {
+      throw failure("/x has the shape " + list(x.dimensions) +
+                    ", but must be [N, features] or [N, height, width, channels]");
+    }
+    if (!with_labels) {
+      return Dataset(sample_of(x), 1, features_of(x), std::vector<std::int32_t>(x.dimensions[0]));
+    }
     const Set y = open_set("/y");
-    check(x);
     if (y.dimensions.size() != 1 && y.dimensions.size() != 2) {
       throw failure("/y has the shape " + list(y.dimensions) +
                     ", but must be [N] (class numbers) or [N, classes] (one-hot)");
     }
-    expect_not_empty(y);
     if (x.dimensions[0] != y.dimensions[0]) {
       throw failure("/x holds " + count_of(static_cast<std::int64_t>(x.dimensions[0]), "sample") +
                     ", but /y " + with_thousands(static_cast<std::int64_t>(y.dimensions[0])));
@@ -58,27 +56,15 @@ class DataReader {
 
   Set open_set(const char* path) const {
     if (!file_.has(path)) throw failure(std::string("it has no data set ") + path);
-    return file_.open_set(path);
+    Set set = file_.open_set(path);
+    if (std::count(set.dimensions.begin(), set.dimensions.end(), 0) == 0) return set;
+    throw failure(set.path + " has the shape " + list(set.dimensions) + ", which holds nothing");
   }
 
   struct Classes {
     int count;
     std::vector<std::int32_t> labels;
   };
-
-  /// @throws Error if the set cannot hold samples.
-  void check(const Set& x) const {
-    if (x.dimensions.size() != 2 && x.dimensions.size() != 4) {
-      throw failure("/x has the shape " + list(x.dimensions) +
-                    ", but must be [N, features] or [N, height, width, channels]");
-    }
-    expect_not_empty(x);
-  }
-
-  void expect_not_empty(const Set& set) const {
-    if (std::count(set.dimensions.begin(), set.dimensions.end(), 0) == 0) return;
-    throw failure(set.path + " has the shape " + list(set.dimensions) + ", which holds nothing");
-  }
 
   static Shape sample_of(const Set& x) {
     const auto d = [&](std::size_t i) { return static_cast<Index>(x.dimensions[i]); };
@@ -144,14 +130,14 @@ class DataReader {
 
 Dataset read_hdf5(const fs::path& path) {
   const hdf5::Quiet quiet;
-  return DataReader(path).read();
+  return DataReader(path).read(true);
 }
 
 std::optional<Dataset> read_hdf5_without_labels(const fs::path& path) {
   const hdf5::Quiet quiet;
   const DataReader reader(path);
   if (reader.has_labels()) return std::nullopt;
-  return reader.read_samples();
+  return reader.read(false);
 }
 
 }  // namespace stagewise

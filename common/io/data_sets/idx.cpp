@@ -54,12 +54,6 @@ void expect_magic(InputFile& file, std::uint32_t expected) {
               hexadecimal(found) + " where " + hexadecimal(expected) + " was expected");
 }
 
-/// The product, or the largest number if that is too small for it: a header may claim anything.
-std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
-  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  return b != 0 && a > most / b ? most : a * b;
-}
-
 /// Everything behind the header, which must be exactly `count` bytes.
 /// @param announced what the header says is there, for the error's sentence.
 std::vector<std::uint8_t> read_body(InputFile& file, std::uint64_t count,
@@ -67,7 +61,7 @@ std::vector<std::uint8_t> read_body(InputFile& file, std::uint64_t count,
   std::vector<std::uint8_t> body = file.read(count);
   if (body.size() < count) {
     throw Error(file.path().string() + " is cut short: its header announces " + announced +
-                ", but only " + count_of(static_cast<std::int64_t>(body.size()), "byte") +
+                ", but only " + count_of(std::ssize(body), "byte") +
                 (body.size() == 1 ? " follows it" : " follow it"));
   }
   if (!file.at_end()) {
@@ -95,7 +89,10 @@ Images read_images(const fs::path& path) {
   if (count == 0 || height == 0 || width == 0) {
     throw Error(path.string() + " holds nothing to learn from: its header announces " + announced);
   }
-  const std::uint64_t bytes = saturating_product(saturating_product(height, width), count);
+  const std::uint64_t pixels = std::uint64_t{height} * width;
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t bytes =
+      pixels > most / count ? most : pixels * count;  // it may claim anything
   return {count, height, width, read_body(file, bytes, announced)};
 }
 
@@ -142,8 +139,7 @@ Dataset read_idx(const fs::path& images, const fs::path& labels, int classes) {
   std::vector<std::int32_t> classes_read = read_labels(labels);
   if (static_cast<std::uint64_t>(read.count) != classes_read.size()) {
     throw Error(images.string() + " holds " + count_of(read.count, "image") + ", but " +
-                labels.string() + " holds " +
-                count_of(static_cast<std::int64_t>(classes_read.size()), "label"));
+                labels.string() + " holds " + count_of(std::ssize(classes_read), "label"));
   }
   const int count = check_labels(classes_read, classes, labels);
   return Dataset({read.height, read.width, 1}, count, std::move(read.pixels),

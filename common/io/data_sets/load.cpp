@@ -28,17 +28,16 @@ Limit limit_for(Subset subset, const DatasetOptions& options) {
 }
 
 /// Training and test set out of one file.
-Split split_file(const FileToRead& file, const DatasetOptions& options, const Limit& train_limit,
+Split split_file(const SingleFile& all, const DatasetOptions& options, const Limit& train_limit,
                  const Limit& test_limit) {
-  const SingleFile all = file.read(file.path, options, nullptr);
   const Index size = all.dataset.size();
   if (size < 2) {
-    throw Error(file.path.string() +
+    throw Error(options.name +
                 " holds a single sample, which cannot be split into training and test set");
   }
   const std::vector<std::int32_t>& labels = all.dataset.labels();
   if (std::all_of(labels.begin(), labels.end(), [&](auto label) { return label == labels[0]; })) {
-    throw Error(file.path.string() + " holds one class only, " + std::to_string(labels[0]) +
+    throw Error(options.name + " holds one class only, " + std::to_string(labels[0]) +
                 ": there is nothing to tell apart");
   }
   const Index test = std::max<Index>(1, size / 5);
@@ -119,10 +118,9 @@ Split load_for_training(const DatasetOptions& options) {
         "--validation is " + std::to_string(options.validation) + ", but must not be negative",
         {"validation"});
   }
-  const FileToRead file = file_to_read(options);
   Split split;
-  if (file.read != nullptr) {
-    split = split_file(file, options, train_limit, test_limit);
+  if (const auto file = read_single_file(options, nullptr)) {
+    split = split_file(*file, options, train_limit, test_limit);
   } else {
     split.train = load_subset(options, Subset::training, train_limit);
     split.test = load_subset(options, Subset::test, test_limit);
@@ -147,22 +145,21 @@ Dataset load_for_evaluation(const DatasetOptions& options,
 Unseen load_for_prediction(const DatasetOptions& options,
                            const std::optional<TableEncoding>& encoding) {
   Limit limit = limit_for(Subset::test, options);
-  const FileToRead file = file_to_read(options);
-  if (file.read == nullptr) {
+  std::optional<SingleFile> all = read_single_file(options, encoding ? &*encoding : nullptr);
+  if (!all) {
     Dataset set = load_subset(options, Subset::test, limit);
     expect_to_hold(options.precision, set, origin_of(options, {}, "test sample"));
     return {std::move(set)};
   }
   limit.samples = "sample";
-  SingleFile all = file.read(file.path, options, encoding ? &*encoding : nullptr);
-  const Origin origin = origin_of(options, all.encoding, "sample");
-  if (all.encoding) {
-    all.dataset = standardize(all.dataset, encoding ? encoding->standardization
-                                                    : standardization_of(all.dataset, origin));
+  const Origin origin = origin_of(options, all->encoding, "sample");
+  if (all->encoding) {
+    all->dataset = standardize(all->dataset, encoding ? encoding->standardization
+                                                      : standardization_of(all->dataset, origin));
   }
-  Dataset used = limit.of(std::move(all.dataset));
+  Dataset used = limit.of(std::move(all->dataset));
   expect_to_hold(options.precision, used, origin);
-  return {std::move(used), all.has_labels};
+  return {std::move(used), all->has_labels};
 }
 
 }  // namespace stagewise

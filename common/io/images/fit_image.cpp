@@ -18,6 +18,14 @@ struct Frame {
   double width = 0;
 };
 
+/// A frame with the sample's proportions.
+/// @param scale how many pixels of the picture a pixel of the sample is wide.
+Frame around(double y, double x, double scale, const Shape& sample) {
+  const double height = scale * static_cast<double>(sample[0]);
+  const double width = scale * static_cast<double>(sample[1]);
+  return {y - height / 2, x - width / 2, height, width};
+}
+
 /// The mean of a channel over a frame; what lies outside the picture is black.
 double mean_over(const Image& image, const Frame& frame, Index channel) {
   const auto overlap = [](Index pixel, double begin, double length) {
@@ -77,61 +85,50 @@ bool is_of_one_colour(const Image& image) {
                     image.pixels.begin());
 }
 
-/// What is drawn: the pixels that differ from the darkest by more than a fifth of the range.
-/// @param black receives the value up to which a pixel counts as background.
-Frame drawn_part(const Image& image, std::uint8_t& black) {
+/// The value up to which a pixel counts as background: that of the darkest, and a fifth of the
+/// range.
+std::uint8_t black_of(const Image& image) {
   const auto [darkest, lightest] = std::minmax_element(image.pixels.begin(), image.pixels.end());
-  black = static_cast<std::uint8_t>(*darkest + (*lightest - *darkest) / 5);
+  return static_cast<std::uint8_t>(*darkest + (*lightest - *darkest) / 5);
+}
+
+/// The part of the picture around a drawing that is to fill the sample.
+/// @param black of the picture's background.
+Frame around_drawing(const Image& image, const Shape& sample, std::uint8_t black) {
+  constexpr double part_drawn = 5.0 / 7;  // of MNIST's 28 pixels, 20
   Index top = image.height;
   Index bottom = 0;
   Index left = image.width;
   Index end = 0;
-  for (Index y = 0; y < image.height; ++y) {
-    for (Index x = 0; x < image.width; ++x) {
-      if (image.at(y, x, 0) <= black) continue;
-      top = std::min(top, y);
-      bottom = std::max(bottom, y + 1);
-      left = std::min(left, x);
-      end = std::max(end, x + 1);
-    }
-  }
-  return {static_cast<double>(top), static_cast<double>(left), static_cast<double>(bottom - top),
-          static_cast<double>(end - left)};
-}
-
-/// The part of the picture around a drawing that is to fill the sample.
-Frame around_drawing(const Image& image, const Shape& sample, std::uint8_t& black) {
-  constexpr double part_drawn = 5.0 / 7;  // of MNIST's 28 pixels, 20
-  const Frame drawn = drawn_part(image, black);
   double mass = 0;
   double y_sum = 0;
   double x_sum = 0;
   for (Index y = 0; y < image.height; ++y) {
     for (Index x = 0; x < image.width; ++x) {
-      const double value = image.at(y, x, 0) <= black ? 0 : image.at(y, x, 0);
+      const double value = image.at(y, x, 0);
+      if (value <= black) continue;
+      top = std::min(top, y);
+      bottom = std::max(bottom, y + 1);
+      left = std::min(left, x);
+      end = std::max(end, x + 1);
       mass += value;
       y_sum += value * (static_cast<double>(y) + 0.5);
       x_sum += value * (static_cast<double>(x) + 0.5);
     }
   }
-  const auto rows = static_cast<double>(sample[0]);
-  const auto columns = static_cast<double>(sample[1]);
-  const double scale = std::max(drawn.height / rows, drawn.width / columns) / part_drawn;
-  const double height = scale * rows;
-  const double width = scale * columns;
-  return {y_sum / mass - height / 2, x_sum / mass - width / 2, height, width};
+  const double scale = std::max(static_cast<double>(bottom - top) / static_cast<double>(sample[0]),
+                                static_cast<double>(end - left) / static_cast<double>(sample[1])) /
+                       part_drawn;
+  return around(y_sum / mass, x_sum / mass, scale, sample);
 }
 
 /// The largest part of the picture's middle with the sample's proportions.
 Frame middle(const Image& image, const Shape& sample) {
-  const auto rows = static_cast<double>(sample[0]);
-  const auto columns = static_cast<double>(sample[1]);
-  const auto image_height = static_cast<double>(image.height);
-  const auto image_width = static_cast<double>(image.width);
-  const double scale = std::min(image_height / rows, image_width / columns);
-  const double height = scale * rows;
-  const double width = scale * columns;
-  return {(image_height - height) / 2, (image_width - width) / 2, height, width};
+  const auto height = static_cast<double>(image.height);
+  const auto width = static_cast<double>(image.width);
+  const double scale =
+      std::min(height / static_cast<double>(sample[0]), width / static_cast<double>(sample[1]));
+  return around(height / 2, width / 2, scale, sample);
 }
 
 }  // namespace
@@ -145,7 +142,7 @@ Dataset fit_image(const Image& image, const Shape& sample, Background background
     for (std::uint8_t& value : result.pixels) value = static_cast<std::uint8_t>(255 - value);
   }
   if (image.height != sample[0] || image.width != sample[1]) {
-    std::uint8_t black = 0;
+    const std::uint8_t black = black_of(result);
     const Frame frame =
         sample[2] == 1 ? around_drawing(result, sample, black) : middle(result, sample);
     // Paper is not quite white, but the digits of MNIST are on black.

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "05_mpi/transport.hpp"
-#include "app/kernel_advice.hpp"
 #include "app/program.hpp"
+#include "app/stage.hpp"
 #include "app/values.hpp"
 #include "cuda/device.hpp"
 #include "io/data_sets/catalog.hpp"

@@ -1,7 +1,8 @@
 /// @file
-/// A network as a checkpoint holds it, ready to be used.
+/// Networks as a stage executes them: for training, and as a checkpoint holds them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,14 +10,29 @@
 #include "data/dataset.hpp"
 #include "io/checkpoint.hpp"
 #include "training/network.hpp"
+#include "training/step.hpp"
 
 namespace stagewise {
+
+/// The network as the stage executes it.
+/// @throws Error if its training does not fit into the device's memory.
+template <typename T>
+Network<T> make_network(const Stage& stage, const RunOptions& options, Model model);
+
+/// A step of the stage's own, or else the one that executes the program line by line.
+template <typename T>
+std::unique_ptr<Step> make_step(const Stage& stage, const StepArguments<T>& arguments);
 
 /// Sets the shape of the samples and the number of classes: those of the data set, or where the
 /// checkpoint says how many classes the network knows, so many.
 /// @throws Error if the checkpoint says that the network takes other samples, or knows fewer
 ///         classes.
 void adopt_shape(const Checkpoint& checkpoint, const Dataset& dataset, RunOptions& options);
+
+/// Adopts the checkpoint's data, unless there is a picture, and checks options and files.
+/// @return what the user should know, one sentence each.
+std::vector<std::string> prepare_use(const Stage& stage, RunOptions& options,
+                                     const Checkpoint& checkpoint);
 
 /// The network as the stage executes it, with the checkpoint's parameters.
 /// @param options with the shape of the samples.
