@@ -45,7 +45,7 @@ bool CsvReader::next(std::vector<CsvCell>& row) {
 double CsvReader::number_in(const CsvCell& cell, const std::string& column) const {
   double value = 0;
   if (parse_number(cell.text, value)) return value;
-  throw failure(cell.line, column, in_quotes(cell.text) + " is not a finite double");
+  throw failure(cell.line, column, in_quotes(cell.text) + " is not a finite number");
 }
 
 Error CsvReader::failure(std::size_t line, const std::string& what) const {
