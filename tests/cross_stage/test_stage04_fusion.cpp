@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -40,9 +41,12 @@ Texts lines_of(const Program& program) {
   return lines;
 }
 
-Texts names_of(const Program& program) {
-  Texts names;
-  for (const Line& line : program.lines) names.emplace_back(name_of(line.operation));
+/// "linear output_layer linear_gradients".
+std::string names_of(const Program& program) {
+  std::string names;
+  for (const Line& line : program.lines) {
+    names += (names.empty() ? "" : " ") + std::string(name_of(line.operation));
+  }
   return names;
 }
 
@@ -57,6 +61,7 @@ ModelOptions table(std::vector<Index> hidden, Activation activation = Activation
 }
 
 const ModelOptions cnn = {.name = "cnn", .sample = {16, 16, 2}, .classes = 3};
+const ModelOptions neuron = {.name = "neuron", .sample = {1}, .classes = 2};
 
 class Stage04 : public GpuTest {};
 
@@ -78,192 +83,87 @@ TEST_F(Fusion, MakesThreeLinesOfAPerceptron) {
                    "gemm sgd_update x2"}));
 }
 
-TEST_F(Fusion, LeavesTheGatheringToAKernelWhereAsked) {
-  EXPECT_EQ(names_of(fuse<float>(step_of(mlp), 100, {.gathers = false})),
-            (Texts{"gather", "linear", "output_layer", "linear_gradients"}));
-}
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
-TEST_F(Fusion, FusesTheLossAloneWhereAsked) {
-  EXPECT_EQ(names_of(fuse<float>(step_of(mlp), 100, {.layers = false})),
-            (Texts{"gather", "gemm", "add_bias", "relu", "gemm", "add_bias", "loss", "column_sums",
-                   "gemm", "gemm", "relu_backward", "column_sums", "gemm", "update_by_sum",
-                   "add_partials"}));
-}
-
-TEST_F(Fusion, FusesTheLastLayerAsFarAsAsked) {
-  EXPECT_EQ(names_of(fuse<float>(step_of(mlp), 100, {.last_layer = LastLayer::loss})),
-            (Texts{"linear", "linear", "loss", "linear_input_gradient", "linear_gradients",
-                   "linear_gradients", "add_partials"}));
-  const Program step = fuse<float>(step_of(mlp), 100, {.last_layer = LastLayer::warp_per_row});
-  EXPECT_EQ(names_of(step), (Texts{"linear", "output_layer", "linear_gradients", "linear_gradients",
-                                   "add_partials"}));
-  EXPECT_TRUE(std::get<OutputLayer>(step.lines[1].operation).warp_per_row);
-}
-
-TEST_F(Fusion, LeavesConvolutionsToStage03WhereAsked) {
-  const Program step = fuse<float>(step_of(cnn), 10, {.layers = false});
-  const Texts names = names_of(step);
-  EXPECT_EQ(std::count(names.begin(), names.end(), "convolution_backward"), 2);
-  for (const Line& line : step.lines) {
-    if (line.replaces.empty()) continue;
-    const std::string name = name_of(line.operation);
-    EXPECT_TRUE(name == "loss" || name == "add_partials" || name == "update_by_sum") << name;
-  }
-}
-
-TEST_F(Fusion, FusesEveryLayerOfADeepPerceptron) {
-  EXPECT_EQ(
-      lines_of(fuse<float>(step_of(table({20, 9}, Activation::sigmoid)), 10)),
-      (Texts{"linear  features, order, fc1/weight, fc1/bias -> fc1/output  # gather gemm add_bias "
-             "sigmoid",
-             "linear  fc1/output, fc2/weight, fc2/bias -> fc2/output  # gemm add_bias sigmoid",
-             "output_layer  fc2/output, fc3/weight, fc3/bias, labels, order -> d fc2/sum, shares, "
-             "partials  # gather gemm add_bias softmax_cross_entropy argmax "
-             "softmax_cross_entropy_backward gemm sigmoid_backward column_sums gemm",
-             "linear_input_gradient  d fc2/sum, fc2/weight, fc1/output -> d fc1/sum  # gemm "
-             "sigmoid_backward",
-             "linear_gradients  features, order, ..., totals -> fc1/weight, fc1/bias, fc3/weight, "
-             "fc3/bias, totals  # sgd_update x2 accumulate gather column_sums gemm sgd_update "
-             "x2",
-             "linear_gradients  fc1/output, d fc2/sum, fc2/weight, fc2/bias -> fc2/weight, "
-             "fc2/bias  # column_sums gemm sgd_update x2"}));
-}
-
-TEST_F(Fusion, FusesWithoutBiases) {
-  EXPECT_EQ(names_of(fuse<float>(
-                step_of(table({20}, Activation::relu, LossKind::squared_error, false)), 10)),
-            (Texts{"linear", "output_layer", "linear_gradients"}));
-}
-
-TEST_F(Fusion, FusesANetworkWithoutHiddenLayer) {
-  EXPECT_EQ(
-      lines_of(fuse<float>(step_of(table({})), 10)),
-      (Texts{"gather  features, labels, order -> batch, batch labels",
-             "output_layer  batch, fc1/weight, fc1/bias, batch labels -> shares, partials  # gemm "
-             "add_bias softmax_cross_entropy argmax softmax_cross_entropy_backward column_sums "
-             "gemm",
-             "add_shares  shares, partials, fc1/weight, fc1/bias, totals -> fc1/weight, fc1/bias, "
-             "totals  # sgd_update x2 accumulate"}));
-}
-
-TEST_F(Fusion, FusesTheNeuron) {
-  EXPECT_EQ(
-      lines_of(fuse<float>(step_of({.name = "neuron", .sample = {1}, .classes = 2}), 10)),
-      (Texts{"gather  features, labels, order -> batch, batch labels",
-             "output_layer  batch, fc1/weight, fc1/bias, batch labels -> shares, partials  # gemm "
-             "add_bias sigmoid squared_error threshold squared_error_backward sigmoid_backward "
-             "column_sums gemm",
-             "add_shares  shares, partials, fc1/weight, fc1/bias, totals -> fc1/weight, fc1/bias, "
-             "totals  # sgd_update x2 accumulate"}));
-}
-
-TEST_F(Fusion, FusesTheConvolutionalNetwork) {
-  EXPECT_EQ(lines_of(fuse<float>(step_of(cnn), 10)),
-            (Texts{"gather  features, labels, order -> batch, batch labels",
-                   "convolution_relu_pool  batch, conv1/filter, conv1/bias -> conv1/activated, "
-                   "conv1/output  # convolution add_bias relu average_pool",
-                   "convolution_relu_pool  conv1/output, conv2/filter, conv2/bias -> "
-                   "conv2/activated, conv2/output  # convolution add_bias relu average_pool",
-                   "linear  conv2/output, fc1/weight, fc1/bias -> fc1/output  # gemm add_bias relu",
-                   "output_layer  fc1/output, fc2/weight, fc2/bias, batch labels -> d fc1/sum, "
-                   "shares, partials  # gemm add_bias softmax_cross_entropy argmax "
-                   "softmax_cross_entropy_backward gemm relu_backward column_sums gemm",
-                   "linear_input_gradient  d fc1/sum, fc1/weight -> d conv2/output  # gemm",
-                   "linear_gradients  conv2/output, d fc1/sum, ..., totals -> fc1/weight, "
-                   "fc1/bias, fc2/weight, fc2/bias, totals  # sgd_update x2 accumulate column_sums "
-                   "gemm sgd_update x2",
-                   "pool_relu_backward  conv2/activated, d conv2/output -> d conv2/sum, d "
-                   "conv2/bias  # average_pool_backward relu_backward column_sums",
-                   "convolution_backward  conv1/output, conv2/filter, d conv2/sum -> d "
-                   "conv1/output, d conv2/filter",
-                   "pool_relu_backward  conv1/activated, d conv1/output -> d conv1/sum, d "
-                   "conv1/bias  # average_pool_backward relu_backward column_sums",
-                   "convolution_backward  batch, conv1/filter, d conv1/sum -> d conv1/filter",
-                   "update_by_sum  d conv1/filter, d conv1/bias, ..., conv2/bias -> conv1/filter, "
-                   "conv1/bias, conv2/filter, conv2/bias  # sgd_update x4"}));
-}
-
-/// What the last layer's kernel cannot take is a layer like others, and a loss.
-TEST_F(Fusion, LeavesWideLastLayersToProducts) {
-  ModelOptions wide = mlp;
+/// What these read and write, FusedLines prove.
+TEST_F(Fusion, MakesFewLinesOfEveryNetwork) {
+  ModelOptions wide = mlp;  // what the last layer's kernel cannot take
   wide.classes = 33;
-  EXPECT_EQ(lines_of(fuse<float>(step_of(wide), 100)),
-            (Texts{"linear  features, order, fc1/weight, fc1/bias -> fc1/output  # gather gemm "
-                   "add_bias relu",
-                   "linear  fc1/output, fc2/weight, fc2/bias -> fc2/output  # gemm add_bias",
-                   "loss  fc2/output, labels, order -> d fc2/output, partials  # gather "
-                   "softmax_cross_entropy argmax softmax_cross_entropy_backward",
-                   "linear_input_gradient  d fc2/output, fc2/weight, fc1/output -> d fc1/sum  # "
-                   "gemm relu_backward",
-                   "linear_gradients  fc1/output, d fc2/output, fc2/weight, fc2/bias -> "
-                   "fc2/weight, fc2/bias  # column_sums gemm sgd_update x2",
-                   "linear_gradients  features, order, d fc1/sum, fc1/weight, fc1/bias -> "
-                   "fc1/weight, fc1/bias  # gather column_sums gemm sgd_update x2",
-                   "add_partials  partials, totals -> totals  # accumulate"}));
+  for (const auto& [model, names] : std::vector<std::pair<ModelOptions, std::string>>{
+           {table({20, 9}, Activation::sigmoid),
+            "linear linear output_layer linear_input_gradient linear_gradients linear_gradients"},
+           {table({20}, Activation::relu, LossKind::squared_error, false),
+            "linear output_layer linear_gradients"},
+           {table({}), "gather output_layer add_shares"},
+           {neuron, "gather output_layer add_shares"},
+           {cnn,
+            "gather convolution_relu_pool convolution_relu_pool linear output_layer "
+            "linear_input_gradient linear_gradients pool_relu_backward convolution_backward "
+            "pool_relu_backward convolution_backward update_by_sum"},
+           {wide,
+            "linear linear loss linear_input_gradient linear_gradients linear_gradients "
+            "add_partials"}}) {
+    EXPECT_EQ(names_of(fuse<float>(step_of(model), 10)), names);
+  }
   EXPECT_TRUE(minibatch::fits_output_layer<double>(1'000, 10));
   EXPECT_FALSE(minibatch::fits_output_layer<double>(1'000'000, 10));
 }
 
+TEST_F(Fusion, GoesAsFarAsAsked) {
+  for (const auto& [fusion, names] : std::vector<std::pair<FuseOptions, std::string>>{
+           {{.gathers = false}, "gather linear output_layer linear_gradients"},
+           {{.layers = false},
+            "gather gemm add_bias relu gemm add_bias loss column_sums gemm gemm relu_backward "
+            "column_sums gemm update_by_sum add_partials"},
+           {{.last_layer = LastLayer::loss},
+            "linear linear loss linear_input_gradient linear_gradients linear_gradients "
+            "add_partials"},
+           {{.last_layer = LastLayer::warp_per_row},
+            "linear output_layer linear_gradients linear_gradients add_partials"}}) {
+    const Program step = fuse<float>(step_of(mlp), 100, fusion);
+    EXPECT_EQ(names_of(step), names);
+    const auto* const last = std::get_if<OutputLayer>(&step.lines[1].operation);
+    EXPECT_EQ(last != nullptr && last->warp_per_row, fusion.last_layer == LastLayer::warp_per_row);
+  }
+  EXPECT_EQ(
+      names_of(fuse<float>(step_of(cnn), 10, {.layers = false})),
+      "gather convolution add_bias relu average_pool convolution add_bias relu average_pool "
+      "gemm add_bias relu gemm add_bias loss column_sums gemm gemm relu_backward column_sums gemm "
+      "gemm average_pool_backward relu_backward column_sums convolution_backward "
+      "average_pool_backward relu_backward column_sums convolution_backward update_by_sum "
+      "add_partials");
+}
+
 TEST_F(Fusion, FusesWhatWorkersExchange) {
   EXPECT_EQ(names_of(fuse<float>(step_of(table({20}), {.workers = 2}), 10)),
-            (Texts{"linear", "output_layer", "linear_gradients", "linear_gradients", "linear",
-                   "output_layer", "linear_gradients", "linear_gradients", "update_by_sum",
-                   "add_partials", "add_partials"}));
+            "linear output_layer linear_gradients linear_gradients linear output_layer "
+            "linear_gradients linear_gradients update_by_sum add_partials add_partials");
   const TrainingPrograms own =
       build_training(build_model(table({20})), {}, {.workers = 2, .average = Average::weights});
   EXPECT_EQ(names_of(fuse<float>(own.step, 10)),
-            (Texts{"linear", "output_layer", "linear_gradients", "linear", "output_layer",
-                   "linear_gradients"}));
-  EXPECT_EQ(lines_of(fuse<float>(own.mean, 10)),
-            (Texts{"average_weights  fc1/weight@0, fc1/weight@1, ..., fc2/bias@1 -> fc1/weight@0, "
-                   "fc1/weight@1, ..., fc2/bias  # mean x4"}));
-  EXPECT_EQ(
-      lines_of(fuse<float>(own.take_over, 10)),
-      (Texts{
-          "average_weights  fc1/weight@0, fc1/weight@1, ..., fc2/bias@1 -> fc1/weight@0, "
-          "fc1/weight@1, ..., fc2/bias  # mean copy x2 mean copy x2 mean copy x2 mean copy x2"}));
+            "linear output_layer linear_gradients linear output_layer linear_gradients");
+  EXPECT_EQ(names_of(fuse<float>(own.mean, 10)), "average_weights");
+  EXPECT_EQ(names_of(fuse<float>(own.take_over, 10)), "average_weights");
 }
 
 /// What comes out of the relu is kept for the way back only.
 TEST_F(Fusion, KeepsWhatOnlyTrainingNeedsOnlyInTraining) {
-  EXPECT_EQ(lines_of(fuse<float>(build_model(cnn).prediction(), 10)),
-            (Texts{"convolution_relu_pool  batch, conv1/filter, conv1/bias -> conv1/output  # "
-                   "convolution add_bias relu average_pool",
-                   "convolution_relu_pool  conv1/output, conv2/filter, conv2/bias -> conv2/output  "
-                   "# convolution add_bias relu average_pool",
-                   "linear  conv2/output, fc1/weight, fc1/bias -> fc1/output  # gemm add_bias relu",
-                   "linear  fc1/output, fc2/weight, fc2/bias -> fc2/output  # gemm add_bias",
-                   "argmax  fc2/output -> classes"}));
-}
-
-// NOLINTEND(bugprone-suspicious-missing-comma)
-
-/// Every line is there once, by itself or in what another one replaces; gathering as often as it is
-/// needed.
-TEST_F(Fusion, LosesNoLine) {
-  for (const ModelOptions& options : {table({20, 9}), cnn}) {
-    for (const WorkerOptions& workers : {WorkerOptions{}, {.workers = 3}}) {
-      const Program step = step_of(options, workers);
-      const Program fused = fuse<double>(step, 10);
-      Texts found;
-      for (const Line& line : fused.lines) {
-        if (line.replaces.empty()) found.push_back(text_of(fused, line.operation));
-        for (const Operation& one : line.replaces) found.push_back(text_of(fused, one));
-      }
-      Texts expected = texts_of(step);
-      std::sort(expected.begin(), expected.end());
-      std::sort(found.begin(), found.end());
-      const auto is_gathering = [](const std::string& text) { return text.starts_with("gather"); };
-      const auto end = std::unique(found.begin(), found.end(), [&](const auto& a, const auto& b) {
-        return a == b && is_gathering(a);
-      });
-      found.erase(end, found.end());
-      EXPECT_EQ(found, expected);
-    }
-  }
+  const Program prediction = fuse<float>(build_model(cnn).prediction(), 10);
+  EXPECT_EQ(names_of(prediction),
+            "convolution_relu_pool convolution_relu_pool linear linear argmax");
+  EXPECT_EQ(texts_of(prediction).front(),
+            "convolution_relu_pool  batch, conv1/filter, conv1/bias -> conv1/output");
 }
 
 // ----------------------------------------------------------------------------- what is left alone
+
+/// The first line that writes a value.
+std::vector<Line>::const_iterator line_that_writes(const Program& program, ValueId value) {
+  return std::find_if(program.lines.begin(), program.lines.end(), [&](const Line& line) {
+    const std::vector<ValueId> written = written_by(line.operation);
+    return std::find(written.begin(), written.end(), value) != written.end();
+  });
+}
 
 /// A step in which somebody else reads a value, before the line that follows it.
 Program with_reader_of(const std::string& name, const ModelOptions& options = mlp) {
@@ -273,10 +173,7 @@ Program with_reader_of(const std::string& name, const ModelOptions& options = ml
   copy.name = "copy";
   copy.memory_of = {};
   const ValueId written = step.add(copy);
-  const auto writer = std::find_if(step.lines.begin(), step.lines.end(), [&](const Line& line) {
-    const std::vector<ValueId> values = written_by(line.operation);
-    return std::find(values.begin(), values.end(), read) != values.end();
-  });
+  const auto writer = line_that_writes(step, read);
   EXPECT_NE(writer, step.lines.end()) << name;
   step.lines.insert(writer + 1, Line{.operation = Copy{.x = read, .y = written}});
   expect_valid(step);
@@ -284,37 +181,34 @@ Program with_reader_of(const std::string& name, const ModelOptions& options = ml
 }
 
 /// The names of the lines that are made of such a step, all of which must find what they read.
-Texts names_with_reader_of(const std::string& name, const ModelOptions& options = mlp) {
+std::string names_with_reader_of(const std::string& name, const ModelOptions& options = mlp) {
   const Program fused = fuse<float>(with_reader_of(name, options), 100);
   EXPECT_NO_THROW(expect_valid(fused)) << name;
   return names_of(fused);
 }
 
 TEST_F(Fusion, KeepsWhatSomebodyElseReads) {
-  const std::string gradients = "linear_gradients";
-  EXPECT_EQ(names_with_reader_of("fc1/product"),
-            (Texts{"linear", "copy", "add_bias", "relu", "output_layer", gradients}));
-  EXPECT_EQ(names_with_reader_of("fc1/output"),
-            (Texts{"linear", "copy", "output_layer", gradients}))
-      << "that is written in any case";
-  EXPECT_EQ(names_with_reader_of("fc2/output"),
-            (Texts{"linear", "linear", "copy", "loss", "linear_input_gradient", gradients,
-                   gradients, "add_partials"}));
-  EXPECT_EQ(names_with_reader_of("d fc1/output"),
-            (Texts{"linear", "output_layer", "copy", "relu_backward", gradients}));
-  EXPECT_EQ(names_with_reader_of("d fc2/weight"),
-            (Texts{"linear", "output_layer", gradients, "copy", gradients, "update_by_sum",
-                   "add_partials"}));
-  EXPECT_EQ(names_with_reader_of("batch"),
-            (Texts{"gather", "copy", "linear", "output_layer", gradients}));
+  for (const auto& [value, names] : std::vector<std::pair<std::string, std::string>>{
+           {"fc1/product", "linear copy add_bias relu output_layer linear_gradients"},
+           {"fc1/output", "linear copy output_layer linear_gradients"},  // written in any case
+           {"fc2/output",
+            "linear linear copy loss linear_input_gradient linear_gradients linear_gradients "
+            "add_partials"},
+           {"d fc1/output", "linear output_layer copy relu_backward linear_gradients"},
+           {"d fc2/weight",
+            "linear output_layer linear_gradients copy linear_gradients update_by_sum "
+            "add_partials"},
+           {"batch", "gather copy linear output_layer linear_gradients"}}) {
+    EXPECT_EQ(names_with_reader_of(value), names) << value;
+  }
 }
 
 /// Probabilities and row losses are nowhere, once the loss is fused.
 TEST_F(Fusion, LeavesALossWhosePartsSomebodyReads) {
   for (const std::string name : {"probabilities", "row losses", "classes"}) {
-    const Texts names = names_with_reader_of(name);
-    EXPECT_EQ(std::count(names.begin(), names.end(), "softmax_cross_entropy"), 1) << name;
-    EXPECT_EQ(std::count(names.begin(), names.end(), "add_partials"), 0) << name;
+    const std::string names = names_with_reader_of(name);
+    EXPECT_NE(names.find(" softmax_cross_entropy "), std::string::npos) << names;
+    EXPECT_EQ(names.find("add_partials"), std::string::npos) << names;
   }
 }
 
@@ -343,7 +237,6 @@ std::vector<Case> cases() {
   wide_squares.loss = squares;
   ModelOptions without_biases = cnn;
   without_biases.biases = false;
-  const ModelOptions neuron = {.name = "neuron", .sample = {1}, .classes = 2};
   return {{"relu", table({20})},
           {"sigmoid", table({33, 7}, sigmoid)},
           {"deep", table({20, 9, 17, 5}, relu)},
@@ -372,6 +265,28 @@ std::vector<Case> cases() {
           {"own weights, cnn", cnn, own},
           {"own weights, neuron", neuron, own},
           {"own weights, the loss alone", table({20}), own, {.layers = false}}};
+}
+
+/// Every line is there once, by itself or in what another one replaces; gathering as often as it is
+/// needed.
+TEST_F(Fusion, LosesNoLine) {
+  for (const Case& one : cases()) {
+    const Program step = step_of(one.model, one.workers);
+    const Program fused = fuse<double>(step, one.rows, one.fusion);
+    Texts found;
+    for (const Line& line : fused.lines) {
+      if (line.replaces.empty()) found.push_back(text_of(fused, line.operation));
+      for (const Operation& member : line.replaces) found.push_back(text_of(fused, member));
+    }
+    Texts expected = texts_of(step);
+    std::sort(expected.begin(), expected.end());
+    std::sort(found.begin(), found.end());
+    const auto end = std::unique(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return a == b && a.starts_with("gather");
+    });
+    found.erase(end, found.end());
+    EXPECT_EQ(found, expected) << one.name;
+  }
 }
 
 /// 1, primes, tiles and a little more or less.
@@ -473,52 +388,40 @@ std::vector<Case> layers_of_trainings() {
   return all;
 }
 
-/// Data on the device, and where an executor finds it.
+/// Data on the device, of which some samples are in no batch, and where an executor finds them. The
+/// features may not begin where memory for vectors does.
 template <typename T>
 class Samples {
  public:
-  explicit Samples(const Case& one)
-      : features_(features_of(one)),
-        labels_(random_labels(count(one), one.model.classes, 2)),
-        order_(order_of(one)),
-        shift_(shift(one)) {}
+  explicit Samples(const Case& one) : shift_(one.rows % 2) {
+    const Index count = 2 * one.rows + 9;
+    const Index width = one.model.sample.elements();
+    Random random(3);
+    std::vector<std::uint32_t> order(static_cast<std::size_t>(2 * one.rows + 2));
+    for (std::uint32_t& sample : order) {
+      sample = static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(count)));
+    }
+    std::vector<T> features = random_values<T>(count * width + shift_, 1);
+    const Index bad_sample = order[static_cast<std::size_t>(one.rows / 2)];
+    T& some = features[static_cast<std::size_t>(shift_ + bad_sample * width + width / 2)];
+    if (one.bad != 0) some = static_cast<T>(one.bad);
+    features_.emplace(features);
+    labels_.emplace(random_labels(count, one.model.classes, 2));
+    order_.emplace(order);
+  }
 
   /// @param first place in the order.
   void bind_to(MinibatchExecutor<T>& executor, const Model& model, Index first) {
-    executor.bind(model.features, features_.get() + shift_);
-    executor.bind(model.labels, labels_.get());
-    executor.bind(model.order, order_.get() + first);
+    executor.bind(model.features, features_->get() + shift_);
+    executor.bind(model.labels, labels_->get());
+    executor.bind(model.order, order_->get() + first);
     executor.read_from_device();
   }
 
  private:
-  /// Some of them are in no batch.
-  static Index count(const Case& one) { return 2 * one.rows + 9; }
-
-  /// Features that do not begin where memory for vectors does.
-  static Index shift(const Case& one) { return one.rows % 2; }
-
-  static std::vector<T> features_of(const Case& one) {
-    const Index width = one.model.sample.elements();
-    std::vector<T> features = random_values<T>(count(one) * width + shift(one), 1);
-    const auto sample = static_cast<Index>(order_of(one)[static_cast<std::size_t>(one.rows / 2)]);
-    T& some = features[static_cast<std::size_t>(shift(one) + sample * width + width / 2)];
-    if (one.bad != 0) some = static_cast<T>(one.bad);
-    return features;
-  }
-
-  static std::vector<std::uint32_t> order_of(const Case& one) {
-    Random random(3);
-    std::vector<std::uint32_t> order(static_cast<std::size_t>(2 * one.rows + 2));
-    for (std::uint32_t& sample : order) {
-      sample = static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(count(one))));
-    }
-    return order;
-  }
-
-  CudaArray<T> features_;
-  CudaArray<std::int32_t> labels_;
-  CudaArray<std::uint32_t> order_;
+  std::optional<CudaArray<T>> features_;
+  std::optional<CudaArray<std::int32_t>> labels_;
+  std::optional<CudaArray<std::uint32_t>> order_;
   Index shift_;
 };
 
@@ -596,7 +499,8 @@ class LineByLine {
       expected_.execute(members, batch);
       if (!line.replaces.empty()) seen_.insert(name_of(line.operation));
       for (const ValueId id : written_by(line.operation)) {
-        if (is_written(members, id)) compare(line, id, batch.rows);
+        // The members have no partials and no shares.
+        if (line_that_writes(members, id) != members.lines.end()) compare(line, id, batch.rows);
       }
       if (testing::Test::HasFatalFailure()) return;
     }
@@ -606,14 +510,6 @@ class LineByLine {
   const std::set<std::string>& seen() const { return seen_; }
 
  private:
-  /// Whether the members write a value, too. They have no partials and no shares.
-  static bool is_written(const Program& members, ValueId id) {
-    return std::any_of(members.lines.begin(), members.lines.end(), [&](const Line& line) {
-      const std::vector<ValueId> written = written_by(line.operation);
-      return std::find(written.begin(), written.end(), id) != written.end();
-    });
-  }
-
   /// The sums are at most as long as the longest side of an operand.
   double units(const Line& line, Index rows) const {
     if (std::holds_alternative<AverageWeights>(line.operation))
