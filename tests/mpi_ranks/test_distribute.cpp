@@ -12,9 +12,9 @@
 
 #include "04_minibatch/fuse/fuse.hpp"
 #include "05_mpi/distribute.hpp"
+#include "05_mpi/strategy.hpp"
 #include "05_mpi/transport.hpp"
 #include "cross_stage/gpu_test.hpp"
-#include "network/initialize.hpp"
 #include "network/split_parameter.hpp"
 #include "support.hpp"
 #include "unit/programs.hpp"
@@ -260,47 +260,6 @@ TEST(DistributeTensor, FusesWhatFollowsTheLastSum) {
   }
 }
 
-TEST(DistributeTensor, KeepsTheWholeBatch) {
-  const mpi::TensorPrograms programs = tensor_of(mlp, {1, 2});
-  EXPECT_EQ(programs.step.part, Part());
-  for (const Value& value : programs.step.training.step.values) {
-    EXPECT_EQ(value.part, Part()) << value.name;
-  }
-}
-
-void expect_cut_and_put_together(const ModelOptions& options) {
-  const Model model = build_model(options);
-  const std::vector<ParameterValues> whole = initial_parameters(model, options, 3);
-  std::vector<ParameterValues> together = whole;
-  std::vector<Index> left;
-  for (ParameterValues& parameter : together) {
-    std::fill(parameter.values.begin(), parameter.values.end(), -1);
-    left.push_back(std::ssize(parameter.values));
-  }
-  for (int rank = 0; rank < 3; ++rank) {
-    const Part part = {rank, 3};
-    const mpi::TensorPrograms programs = tensor_of(options, part);
-    for (std::size_t k = 0; k < whole.size(); ++k) {
-      const auto& [own, along] = programs.parameters[k];
-      const ParameterValues piece = part_of(whole[k], along, part);
-      EXPECT_EQ(piece.shape, programs.step.training.step[own].shape) << piece.name;
-      EXPECT_EQ(piece.shape.elements(), std::ssize(piece.values));
-      merge(piece, along, part, together[k]);
-      if (along != SplitAlong::none) left[k] -= std::ssize(piece.values);
-    }
-  }
-  for (std::size_t k = 0; k < whole.size(); ++k) {
-    EXPECT_EQ(together[k].values, whole[k].values) << whole[k].name;
-    const bool is_split = whole[k].name != "fc2/bias" && whole[k].name != "fc4/bias";
-    EXPECT_EQ(left[k] == 0, is_split) << whole[k].name << ": nothing is there twice";
-  }
-}
-
-TEST(DistributeTensor, CutsANetworkAndPutsItTogether) {
-  expect_cut_and_put_together(mlp_of({7, 4, 3}));
-  expect_cut_and_put_together(mlp_of({100, 4, 50}));
-}
-
 TEST(DistributeTensor, DividesUnitsInGroupsWhereThereAreEnough) {
   const auto units = [](Index all, int ranks) {
     std::vector<Index> found;
@@ -338,6 +297,24 @@ TEST(DistributeTensor, RefusesWhatItCannotSplit) {
             "--strategy tensor cannot split 1 hidden unit among 2 processes");
   EXPECT_EQ(refusal(mlp_of({8, 1}), 2), "") << "the second layer stays whole";
   EXPECT_EQ(refusal(mlp_of({3}), 3), "");
+}
+
+TEST(Strategy, IsTensorWhereItCertainlySumsFewerNumbers) {
+  const auto chosen = [](int processes, Index batch_size, const ModelOptions& model,
+                         const WorkerOptions& workers = {}, const std::string& overlap = "auto") {
+    StageOptions values = {{"strategy", "auto"}, {"overlap", overlap}, {"gather", "auto"}};
+    mpi::choose_strategy(values, model, workers, batch_size, processes);
+    return values.at("strategy");
+  };
+  EXPECT_EQ(chosen(2, 8, mlp_of({8})), "tensor");
+  EXPECT_EQ(chosen(2, 9, mlp_of({8})), "data");
+  EXPECT_EQ(chosen(3, 8, mlp_of({20, 3, 8})), "tensor") << "the second is whole";
+  EXPECT_EQ(chosen(3, 8, mlp_of({20, 9, 7})), "data") << "the third is narrow";
+  EXPECT_EQ(chosen(2, 8, mlp_of({})), "data");
+  EXPECT_EQ(chosen(1, 8, mlp_of({8})), "data");
+  EXPECT_EQ(chosen(2, 8, mlp_of({8}), {.workers = 2}), "data");
+  EXPECT_EQ(chosen(2, 8, mlp_of({8}), {.average = Average::weights}), "data");
+  EXPECT_EQ(chosen(2, 8, mlp_of({8}), {}, "off"), "data");
 }
 
 // ------------------------------------------------------------------------------------- transports
