@@ -13,6 +13,7 @@
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/gpu_test.hpp"
 #include "cross_stage/random_shapes.hpp"
+#include "cross_stage/shapes.hpp"
 #include "ladders/reduce/naive.hpp"
 #include "ladders/reduce/reduce.hpp"
 #include "ladders/reduce/serial.hpp"
@@ -22,11 +23,7 @@ namespace stagewise {
 namespace {
 
 using namespace shared_memory;
-
-struct Size {
-  Index rows;
-  Index cols;
-};
+using cross_stage::Size;
 
 /// Small numbers as often as large ones: from 1 to `most`.
 Index random_length(Random& random, Index most) {
@@ -54,6 +51,17 @@ class Reductions : public GpuTest {
     CUDA_CHECK(cudaMemcpy(counters.data(), workspace.counters(), counters.size() * sizeof(unsigned),
                           cudaMemcpyDeviceToHost));
     for (const unsigned counter : counters) ASSERT_EQ(counter, 0U);
+  }
+
+  /// A rung's sum of x [rows, cols], and the sums of its columns.
+  static std::vector<T> sums_by(std::size_t rung, Index rows, Index cols, CudaArray<T>& x,
+                                Workspace& workspace) {
+    CudaArray out(poison<T>(1 + cols));
+    sum_ladder<T>()[rung].run(nullptr, {.n = rows * cols, .x = x.get(), .out = out.get()},
+                              workspace);
+    column_sums_ladder<T>()[rung].run(
+        nullptr, {.rows = rows, .cols = cols, .x = x.get(), .out = out.get() + 1}, workspace);
+    return out.read();
   }
 
   static constexpr T nan = std::numeric_limits<T>::quiet_NaN();
@@ -191,17 +199,10 @@ TYPED_TEST(Reductions, RepeatThemselvesBitForBit) {
   constexpr Index cols = 3;
   const Index rows = is_too_large(22'000 * cols) ? 2100 : 22'000;
   CudaArray x(random_values<T>(rows * cols, 1, -1, 3));
-  const auto run = [&](std::size_t rung) {
-    CudaArray out(poison<T>(1 + cols));
-    sum_ladder<T>()[rung].run(nullptr, {.n = rows * cols, .x = x.get(), .out = out.get()},
-                              workspace);
-    column_sums_ladder<T>()[rung].run(
-        nullptr, {.rows = rows, .cols = cols, .x = x.get(), .out = out.get() + 1}, workspace);
-    return out.read();
-  };
   for (std::size_t rung = 0; rung < sum_ladder<T>().size(); ++rung) {
-    const std::vector<T> first = run(rung);
-    for (int i = 0; i < 3; ++i) ASSERT_EQ(run(rung), first) << sum_ladder<T>()[rung].name;
+    const auto run = [&] { return this->sums_by(rung, rows, cols, x, workspace); };
+    const std::vector<T> first = run();
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(run(), first) << sum_ladder<T>()[rung].name;
   }
   this->expect_zeros(workspace);
 }
@@ -214,12 +215,7 @@ TYPED_TEST(Reductions, PartialSumsOfZero) {
     const Index rows = is_too_large(Index{3} * 5000) ? 2100 : 5000;
     CudaArray x(std::vector<T>(static_cast<std::size_t>(3 * rows), zero));
     for (std::size_t rung = 0; rung < sum_ladder<T>().size(); ++rung) {
-      CudaArray out(poison<T>(4));
-      sum_ladder<T>()[rung].run(nullptr, {.n = 3 * rows, .x = x.get(), .out = out.get()},
-                                workspace);
-      column_sums_ladder<T>()[rung].run(
-          nullptr, {.rows = rows, .cols = 3, .x = x.get(), .out = out.get() + 1}, workspace);
-      for (const T value : out.read()) {
+      for (const T value : this->sums_by(rung, rows, 3, x, workspace)) {
         EXPECT_EQ(value, 0) << sum_ladder<T>()[rung].name;
         EXPECT_TRUE(std::signbit(zero) || !std::signbit(value)) << sum_ladder<T>()[rung].name;
       }
