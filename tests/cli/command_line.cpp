@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 #include <set>
 #include <sstream>
@@ -69,7 +70,7 @@ std::vector<std::string> CommandLine::resolve(const std::string& command) {
 
 Outcome CommandLine::run(const std::vector<std::string>& words) {
   renew_temporary_folder();
-  return stagewise::run(words, surroundings_);
+  return last_ = stagewise::run(words, surroundings_);
 }
 
 Outcome CommandLine::run(const std::string& command) {
@@ -87,6 +88,14 @@ std::string CommandLine::run_well(const std::string& command) {
 json CommandLine::report_of(const std::string& command) {
   run_well(command + " --report report.json");
   return json::parse(text("report.json"));
+}
+
+std::set<std::string> CommandLine::options_of(const std::string& command) {
+  std::set<std::string> names;
+  for (const std::string& line : lines_of(run_well(command + " --help"))) {
+    if (line.starts_with("  --")) names.insert(line.substr(4, line.find(' ', 4) - 4));
+  }
+  return names;
 }
 
 void CommandLine::need_device(const std::string& stage) {
@@ -122,6 +131,17 @@ std::string CommandLine::expect_failure(const std::string& command, int exit_cod
 
 void CommandLine::expect_failures(const std::string& begin, int exit_code, const Sayings& sayings) {
   for (const auto& [end, said] : sayings) expect_failure(begin + end, exit_code, said);
+}
+
+Sayings CommandLine::table(const std::string& name) {
+  std::ifstream file(fs::path(STAGEWISE_REPOSITORY) / "tests/cli/tables" / (name + ".txt"));
+  Sayings sayings;
+  for (std::string command, said;
+       std::getline(file, command) && std::getline(file >> std::ws, said);) {
+    sayings.emplace_back(command, said);
+  }
+  EXPECT_FALSE(sayings.empty()) << name;
+  return sayings;
 }
 
 void CommandLine::expect_same(const std::string& a, const std::string& b,
@@ -217,6 +237,12 @@ std::vector<std::string> stages() {
 #ifdef STAGEWISE_MPIRUN
   names.emplace_back("stage05_mpi");
 #endif
+  return names;
+}
+
+std::vector<std::string> programs_that_train() {
+  std::vector<std::string> names = stages();
+  names.insert(names.end(), variants.begin(), variants.end());
   return names;
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,11 @@ inline const std::string smooth_training =
     " train --train-limit 53 --test-limit 20 --hidden 8 --batch-size 20 --precision double "
     "--activation sigmoid ";
 
+/// Programs that train as a stage does, with other kernels.
+inline const std::vector<std::string> variants = {"ladder blocked",  "ladder rungs",
+                                                  "ladder tf32",     "ladder persistent",
+                                                  "per_step_memory", "fold_bias"};
+
 /// Commands, or what they end with, and what is said of them.
 using Sayings = std::vector<std::pair<std::string, std::string>>;
 
@@ -50,6 +56,9 @@ class CommandLine : public testing::Test {
   /// Runs such a command and has it write a report.
   json report_of(const std::string& command);
 
+  /// The options that a command's help names, without their dashes.
+  std::set<std::string> options_of(const std::string& command);
+
   /// Skips the test where this stage needs a GPU and there is none. For SetUp().
   void need_device(const std::string& stage);
 
@@ -63,6 +72,10 @@ class CommandLine : public testing::Test {
 
   /// The same of many commands with one beginning.
   void expect_failures(const std::string& begin, int exit_code, const Sayings& sayings);
+
+  /// A table of the folder tables/: commands, each with what is said of it in an indented line
+  /// behind.
+  static Sayings table(const std::string& name);
 
   /// Expects that two checkpoints have the same parameters up to a relative difference.
   void expect_same(const std::string& a, const std::string& b, const std::string& tolerance = "0");
@@ -94,6 +107,7 @@ class CommandLine : public testing::Test {
   std::map<std::string, Bytes> files() const;
 
   Surroundings surroundings_;
+  Outcome last_;  ///< of the program that ran last
 
  private:
   /// Gives the next program a folder of its own for what Open MPI puts into TMPDIR: in a shared
@@ -123,6 +137,19 @@ std::string test_name(std::string text);
 
 /// The names of the stages' programs; stage 05's only where it is tested.
 std::vector<std::string> stages();
+
+/// These, and the variants.
+std::vector<std::string> programs_that_train();
+
+/// A test of each of some programs.
+class EachProgram : public CommandLine, public testing::WithParamInterface<std::string> {
+ protected:
+  void SetUp() override { need_device(GetParam()); }
+};
+
+inline std::string name_of_program(const testing::TestParamInfo<std::string>& program) {
+  return test_name(program.param);
+}
 
 /// The part of `text` between `before` and `after`; fails the test if they are not there.
 std::string between(const std::string& text, const std::string& before, const std::string& after);

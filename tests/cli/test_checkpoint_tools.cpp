@@ -1,7 +1,6 @@
 // compare_checkpoints and make_dataset.
 
 #include <limits>
-#include <string>
 
 #include "cli/command_line.hpp"
 #include "io/checkpoint.hpp"

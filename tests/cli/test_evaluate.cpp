@@ -1,8 +1,5 @@
 // `evaluate` as it should go.
 
-#include <string>
-#include <vector>
-
 #include "cli/command_line.hpp"
 
 namespace stagewise {

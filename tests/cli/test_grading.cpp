@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "cli/stage05.hpp"
 
@@ -87,25 +85,8 @@ TEST_F(Grading, FindsTheProductsRight) {
   expect_narrow(output);
 }
 
-const Sayings wrong_grades = {
-    {"stage05_mpi grade --mode 3", "grade is offered by the program grade, not by stage05_mpi"},
-    {"stage01_serial grade", "grade is offered by the program grade, not by stage01_serial"},
-    {"mpirun -n 2 grade", "say what to grade: --mode 1, 2, 3 (training) or 4 (matrix products)"},
-    {"mpirun -n 2 grade --mode 5", "--mode: '5' is not a whole number from 1 to 4"},
-    {"mpirun -n 2 grade --mode 3 --dataset=digits --train-limit 300 --validation 50 --batch-size "
-     "500",
-     "--batch-size 500 is larger than the training set of 250 samples"},
-    {"mpirun -n 2 grade --mode 3 --strategy hybrid" + sample,
-     "--strategy hybrid needs --tensor-ranks: how many ranks divide a network"},
-    {"mpirun -n 3 grade --mode 3 --strategy hybrid --tensor-ranks 2" + sample,
-     "--tensor-ranks 2 does not divide the number of processes, 3"},
-    {"mpirun -n 3 grade --mode 3 --strategy tensor --hidden 2 --dataset=digits --train-limit 300 "
-     "--validation 50 --batch-size 80",
-     "--strategy tensor cannot split 2 hidden units among 3 processes"},
-};
-
 TEST_F(Grading, RefusesWhatItCannotGrade) {
-  expect_failures("", 2, wrong_grades);
+  expect_failures("", 2, table("grade"));
 }
 
 // ------------------------------------------------------------------------------ ladder all-reduce

@@ -1,31 +1,17 @@
 // Help texts: complete, and readable on a terminal of 80 columns.
 
-#include <map>
-#include <set>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "cli/command_line.hpp"
 
 namespace stagewise {
 namespace {
 
-/// Programs that train as a stage does, with other kernels.
-const std::vector<std::string> variants = {"ladder blocked",    "ladder rungs",    "ladder tf32",
-                                           "ladder persistent", "per_step_memory", "fold_bias"};
-
-std::vector<std::string> trainings() {
-  std::vector<std::string> names = stages();
-  names.insert(names.end(), variants.begin(), variants.end());
-  return names;
-}
-
 std::vector<std::string> commands() {
   std::vector<std::string> all = {"compare_checkpoints", "ladder",           "ladder gemm",
                                   "ladder reduce",       "ladder transpose", "ladder convolution",
                                   "make_dataset"};
-  for (const std::string& program : trainings()) {
+  for (const std::string& program : programs_that_train()) {
     all.push_back(program);
     for (const std::string command : {" train", " evaluate"}) all.push_back(program + command);
   }
@@ -38,16 +24,7 @@ std::vector<std::string> commands() {
   return all;
 }
 
-class Help : public CommandLine {
- protected:
-  std::set<std::string> options_of(const std::string& command) {
-    std::set<std::string> names;
-    for (const std::string& line : lines_of(run_well(command + " --help"))) {
-      if (line.starts_with("  --")) names.insert(line.substr(4, line.find(' ', 4) - 4));
-    }
-    return names;
-  }
-};
+class Help : public CommandLine {};
 
 TEST_F(Help, FitsOnATerminal) {
   for (const std::string& command : commands()) {
@@ -113,7 +90,7 @@ TEST_F(Help, SaysWhatResumingDoes) {
 TEST_F(Help, SaysWhereTheOptionsOfOthersAre) {
   std::map<std::string, std::set<std::string>> having;    // programs, by option
   std::map<std::string, std::set<std::string>> offering;  // those that are named
-  for (const std::string& program : trainings()) {
+  for (const std::string& program : programs_that_train()) {
     for (const std::string& option : options_of(program + " train")) having[option].insert(program);
   }
   // A variant is named for what no stage has.
@@ -131,7 +108,7 @@ TEST_F(Help, SaysWhereTheOptionsOfOthersAre) {
   }
   EXPECT_TRUE(offering.contains("workers"));
   for (const auto& [option, others] : offering) {
-    for (const std::string& program : trainings()) {
+    for (const std::string& program : {stages().front(), stages().back(), variants.front()}) {
       if (having.at(option).contains(program)) continue;
       const std::string said =
           expect_failure(program + " train --" + option, 2, "--" + option + " is offered by ");

@@ -1,11 +1,7 @@
 // `info` of all stages: what a program runs on, and the lines of a training step.
 
 #include <algorithm>
-#include <map>
 #include <regex>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/command_line.hpp"
 
@@ -56,12 +52,8 @@ std::vector<std::string> operations_of(const std::vector<Row>& rows) {
   return operations;
 }
 
-class Info : public CommandLine, public testing::WithParamInterface<std::string> {
+class Info : public EachProgram {
  protected:
-  void SetUp() override {
-    if (GetParam() != "stage01_serial" && GetParam() != "ladder blocked") need_device(GetParam());
-  }
-
   /// With layers and batches that one kernel has place for on every GPU, where no options say
   /// which.
   static std::string sized(const std::string& options) {
@@ -71,12 +63,7 @@ class Info : public CommandLine, public testing::WithParamInterface<std::string>
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stages, Info, testing::ValuesIn(stages()),
-                         [](const auto& stage) { return test_name(stage.param); });
-INSTANTIATE_TEST_SUITE_P(Variants, Info,
-                         testing::Values("ladder blocked", "ladder rungs", "ladder tf32",
-                                         "ladder persistent", "per_step_memory", "fold_bias"),
-                         [](const auto& program) { return test_name(program.param); });
+INSTANTIATE_TEST_SUITE_P(Programs, Info, testing::ValuesIn(programs_that_train()), name_of_program);
 
 TEST_P(Info, SaysWhereEachLineIsAndWhatItReplaces) {
   const bool is_stage = GetParam().starts_with("stage");
@@ -110,45 +97,33 @@ TEST_P(Info, SaysWhereEachLineIsAndWhatItReplaces) {
   }
 }
 
-/// Options that decide nothing are not offered, or refused.
+/// Options that decide nothing are not offered, or refused. The table has pairs of which the last
+/// option decides something. What all programs share is asked of the first; how ranks average is
+/// stage 05's own.
 TEST_P(Info, EveryOptionChangesTheProgram) {
-  const std::map<std::string, std::pair<std::string, std::string>> changes = {
-      {"model", {"", "--model cnn"}},
-      {"precision", {"", "--precision double"}},
-      {"hidden", {"", "--hidden 9"}},
-      {"activation", {"", "--activation sigmoid"}},
-      {"loss", {"", "--loss squared-error"}},
-      {"biases", {"", "--biases off"}},
-      {"batch-size", {"", "--batch-size 20"}},
-      {"optimizer", {"", "--optimizer adam"}},
-      {"workers", {"", "--workers 2"}},
-      {"average", {"--workers 2", "--workers 2 --average weights"}},
-      {"fold-bias", {"", "--fold-bias off"}},
-      {"gather", {"", "--gather kernel"}},
-      {"fuse", {"", "--fuse off"}},
-      {"persistent", {"--hidden 8", "--hidden 8 --persistent off"}},
-      {"strategy", {"", "--strategy data"}},
-      {"tensor-ranks", {"--strategy hybrid", "--strategy hybrid --tensor-ranks 4"}},
-      {"transport", {"--transport host", "--transport peer"}},
-      {"overlap",
-       {"--transport host --hidden 1024,1024",
-        "--transport host --hidden 1024,1024 --overlap off"}}};
   const bool has_ranks = GetParam() == "stage05_mpi";
-  for (const std::string& line : lines_of(run_well(GetParam() + " info --help"))) {
-    if (!line.starts_with("  --")) continue;
-    const std::string option = line.substr(4, line.find(' ', 4) - 4);
-    if (option == "program" || (has_ranks && option == "workers")) continue;  // ranks are workers
-    ASSERT_TRUE(changes.contains(option)) << "info --" << option << ": what does it change?";
+  const std::set<std::string> shared = options_of("stage01_serial info");
+  const std::set<std::string> offered = options_of(GetParam() + " info");
+  std::set<std::string> known = {"help", "program"};
+  for (const auto& [one, other] : table("programs")) {
+    const std::vector<std::string> words = words_of(one);
+    const std::string option = words.at(words.size() - 2).substr(2);
+    known.insert(option);
+    const bool is_own = !shared.contains(option) || option == "average";
+    if (!offered.contains(option) || (GetParam() != "stage01_serial" && !is_own)) continue;
     const auto table_of = [&](std::string options) {
-      if (has_ranks && options.starts_with("--workers 2")) options.erase(0, 11);
-      const bool has_gradients = option != "strategy" && option != "tensor-ranks";
-      if (has_ranks && has_gradients) options += " --strategy data";
+      if (has_ranks) {  // which are workers
+        if (options.starts_with("--workers 2")) options.erase(0, 11);
+        if (option != "strategy" && option != "tensor-ranks") options += " --strategy data";
+      }
       const std::string output = run_well((has_ranks ? "mpirun -n 2 " : "") + GetParam() +
                                           " info --program " + sized(options));
       return output.substr(output.find("\nline  operation "));  // the head names the model
     };
-    const auto& [without, with] = changes.at(option);
-    EXPECT_NE(table_of(without), table_of(with)) << option;
+    EXPECT_NE(table_of(one), table_of(other)) << option;
+  }
+  for (const std::string& option : offered) {
+    EXPECT_TRUE(known.contains(option)) << "info --" << option << ": what does it change?";
   }
 }
 
@@ -219,38 +194,27 @@ TEST_F(InfoOf, AFusedLineSaysWhatItReplaces) {
 
 #ifdef STAGEWISE_STAGE05
 
-/// Numbers of lines that add up, for one of two processes unless there are more.
-const std::vector<std::pair<std::string, std::size_t>> exchanges = {
-    {"stage05_mpi info --program --strategy tensor --hidden 8,7,6", 3},
-    {"stage05_mpi info --program --strategy hybrid", 2},
-    {"stage05_mpi info --program --strategy data --hidden 1024,1024,1024", 3},  // three buckets
-    {"stage05_mpi info --program --average weights", 0},
-    {"mpirun -n 2 stage05_mpi info --program --strategy data --hidden 1024,1024,1024 --transport "
-     "host --overlap off",
-     1},
-};
-
+/// Which lines there are, test_distribute.cpp looks at; here, for one of two processes unless there
+/// are more.
 TEST_F(InfoOf, ProcessesSaysWhatTheyExchange) {
   need_device("stage04_minibatch");
   if (IsSkipped()) return;
-  const auto sums_of = [&](const std::string& command) {
-    std::vector<std::string> sums;
+  const std::string values = "d fc2/bias@0, d fc1/bias@0, d fc2/weight@0, d fc1/weight@0";
+  const std::string of_data = values + " -> " + values;
+  for (const auto& [command, sums] :
+       Sayings{{"mpirun -n 3 stage05_mpi info --program --strategy data --transport host", of_data},
+               {"stage05_mpi info --program --batch-size 256", "fc2/product@0 -> fc2/product@0"},
+               {"stage05_mpi info --program --batch-size 257", of_data},
+               {"stage05_mpi info --program --strategy hybrid",
+                "fc2/product@0 -> fc2/product@0" + of_data},
+               {"stage05_mpi info --program --average weights", ""}}) {
+    std::string found;
     for (const Row& row : rows_of(run_well(command))) {
       if (row.operation != "all_reduce") continue;
-      sums.push_back(row.values);
+      found += row.values;
       EXPECT_EQ(row.file, "stages/05_mpi/transport.cpp");
     }
-    return sums;
-  };
-  const std::string values = "d fc2/bias@0, d fc1/bias@0, d fc2/weight@0, d fc1/weight@0";
-  const std::vector<std::string> of_data = {values + " -> " + values};
-  const std::vector<std::string> of_tensor = {"fc2/product@0 -> fc2/product@0"};
-  EXPECT_EQ(sums_of("mpirun -n 3 stage05_mpi info --program --strategy data --transport host"),
-            of_data);
-  EXPECT_EQ(sums_of("stage05_mpi info --program --batch-size 256"), of_tensor);
-  EXPECT_EQ(sums_of("stage05_mpi info --program --batch-size 257"), of_data);
-  for (const auto& [command, number] : exchanges) {
-    EXPECT_EQ(sums_of(command).size(), number) << command;
+    EXPECT_EQ(found, sums) << command;
   }
   const std::vector<Row> updates =
       rows_of(run_well("mpirun -n 2 stage05_mpi info --program --strategy data --transport peer"));

@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 #include <regex>
-#include <string>
-#include <vector>
 
 #include "cli/command_line.hpp"
 

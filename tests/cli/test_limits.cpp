@@ -1,7 +1,5 @@
 // What a run may not have: memory that the host lacks.
 
-#include <string>
-
 #include "cli/command_line.hpp"
 
 namespace stagewise {

@@ -1,8 +1,5 @@
 // `predict`: classes for samples that have none, and for pictures.
 
-#include <string>
-#include <vector>
-
 #include <zlib.h>
 
 #include "cli/command_line.hpp"

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <random>
-#include <string>
 #include <thread>
 
 #include "cli/command_line.hpp"

@@ -1,17 +1,10 @@
 // A training goes on with the data that it began with, or says what is another about them.
 
-#include <fstream>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "cli/command_line.hpp"
 #include "io/checkpoint.hpp"
 
 namespace stagewise {
 namespace {
-
-namespace fs = std::filesystem;
 
 class SameData : public CommandLine {
  protected:
@@ -20,7 +13,7 @@ class SameData : public CommandLine {
   /// A table of two features and a class.
   void write_table(const std::string& name, const std::string& text,
                    const std::string& header = "height,width,kind") const {
-    std::ofstream(path(name)) << header << '\n' << text;
+    write(name, header + '\n' + text);
   }
 
   /// Trains for an epoch on table.csv and saves table.h5.
@@ -41,7 +34,7 @@ class SameData : public CommandLine {
 TEST_F(SameData, IsWhatATrainingGoesOnWith) {
   train_on_table();
   const std::string output = run_well("stage01_serial train --resume table.h5 --epochs 2");
-  EXPECT_EQ(output.find("\nnote"), std::string::npos) << output;
+  EXPECT_EQ(count(output, "\nnote"), 0) << output;
   // Where the file lies, how it is named, and whether it is the same to the last byte, is no
   // matter.
   fs::create_directory(path("elsewhere"));
@@ -67,7 +60,7 @@ TEST_F(SameData, IsTheSameInEveryPrecisionAndWithEveryOptionThatConcernsNone) {
 
 TEST_F(SameData, IsAskedForAndWhatDiffersIsSaid) {
   train_on_table();
-  const std::string header = "height,width,kind";
+  const std::string header = "height,width,kind\n";
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = rows;
     for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
@@ -75,29 +68,24 @@ TEST_F(SameData, IsAskedForAndWhatDiffersIsSaid) {
     }
     return text;
   };
-  struct Other {
-    std::string header;
-    std::string rows;
-    std::string difference;
-  };
   const std::string others = "the samples have other ";
-  for (const Other& other : std::vector<Other>{
-           {header, with("35", "36"), others + "values"},
-           {header, with("3,35,a", "3,35,b"), others + "labels"},
-           {header, with("3,35,a", "3,35.000001,b"), others + "values, " + others + "labels"},
-           {header, "2,20,a\n1,10,b\n" + rows.substr(14), others + "values, " + others + "labels"},
-           {header, rows + "9,90,a\n10,100,b\n11,110,a\n",
+  for (const auto& [other, difference] : Sayings{
+           {header + with("35", "36"), others + "values"},
+           {header + with("3,35,a", "3,35,b"), others + "labels"},
+           {header + with("3,35,a", "3,35.000001,b"), others + "values, " + others + "labels"},
+           {header + "2,20,a\n1,10,b\n" + rows.substr(14), others + "values, " + others + "..."},
+           {header + rows + "9,90,a\n10,100,b\n11,110,a\n",
             "the number of training samples is 9 and was 7"},
-           {header, with("4,40,b", "4,40,c"),
+           {header + with("4,40,b", "4,40,c"),
             "the number of classes is 3 and was 2, " + others + "labels"},
-           {header, with("b", "c"), "class 1 is 'c' and was 'b'"},
-           {"height,depth,kind", rows, "column 2 is 'depth' and was 'width'"},
-           {"width,height,kind", "10,1,b\n20,2,a\n35,3,a\n40,4,b\n55,5,a\n60,6,b\n70,7,a\n80,8,b\n",
+           {header + with("b", "c"), "class 1 is 'c' and was 'b'"},
+           {"height,depth,kind\n" + rows, "column 2 is 'depth' and was 'width'"},
+           {"width,height,kind\n10,1,b\n20,2,a\n35,3,a\n40,4,b\n55,5,a\n60,6,b\n70,7,a\n80,8,b\n",
             "column 1 is 'width' and was 'height', " + others + "values"},
-           {"height,width,depth,kind", "1,10,0,b\n2,20,0,a\n3,35,0,a\n4,40,0,b\n",
+           {"height,width,depth,kind\n1,10,0,b\n2,20,0,a\n3,35,0,a\n4,40,0,b\n",
             "the number of columns is 3 and was 2, ..."}}) {
-    write_table("table.csv", other.rows, other.header);
-    expect_no_resumption(other.difference);
+    write("table.csv", other);
+    expect_no_resumption(difference);
   }
 }
 
@@ -115,12 +103,9 @@ TEST_F(SameData, IsNotAskedForWhereACheckpointDoesNotTell) {
   std::erase_if(checkpoint.settings,
                 [](const auto& setting) { return setting.first.starts_with("data-"); });
   save_checkpoint(path("table.h5"), checkpoint);
-  const std::string output = run_well("stage01_serial train --resume table.h5 --epochs 2");
-  EXPECT_NE(
-      output.find(
-          "\nnote   the checkpoint does not say what data it was trained on, so they may differ\n"),
-      std::string::npos)
-      << output;
+  expect_contains(
+      run_well("stage01_serial train --resume table.h5 --epochs 2"),
+      "\nnote   the checkpoint does not say what data it was trained on, so they may differ\n");
 }
 
 TEST_F(SameData, IsAlsoThatOfImages) {
@@ -148,29 +133,20 @@ TEST_F(SameData, IsTakenFromTheCheckpointToStartFrom) {
   train_on_table();
   const std::string load = "stage01_serial train --load table.h5 --batch-size 3 --epochs 1 ";
   std::string output = run_well(load);
-  EXPECT_NE(output.find("\ndata   table.csv: 7 training and 1 test sample "), std::string::npos)
-      << output;
-  EXPECT_NE(
-      output.find("\nnote   the data set is that of the checkpoint; --dataset names another\n"),
-      std::string::npos)
-      << output;
-  EXPECT_EQ(output.find("other data"), std::string::npos) << output;
-  EXPECT_EQ(output.find("a part of this file"), std::string::npos) << output;
-
-  output = run_well(load + "--train-limit 6 --save part.h5");
-  EXPECT_NE(output.find("\nnote   the network was trained on other data: the number of "
-                        "training samples is 6 and was 7\n"),
-            std::string::npos)
-      << output;
-  output = run_well("stage01_serial train --load part.h5 --batch-size 3 --epochs 1");
-  EXPECT_NE(output.find(": the number of training samples is 7 and was 6\n"), std::string::npos)
-      << output;
+  expect_contains(output, "\ndata   table.csv: 7 training and 1 test sample ");
+  expect_contains(output,
+                  "\nnote   the data set is that of the checkpoint; --dataset names another\n");
+  EXPECT_EQ(count(output, "other data") + count(output, "a part of this file"), 0) << output;
+  expect_contains(run_well(load + "--train-limit 6 --save part.h5"),
+                  "\nnote   the network was trained on other data: the number of training "
+                  "samples is 6 and was 7\n");
+  expect_contains(run_well("stage01_serial train --load part.h5 --batch-size 3 --epochs 1"),
+                  ": the number of training samples is 7 and was 6\n");
 
   write_table("other.csv", rows + "9,90,a\n10,100,b\n11,110,a\n");
   output = run_well(load + "--dataset other.csv --format csv");
-  EXPECT_NE(output.find("\nnote   the network was trained on table.csv (csv)\n"), std::string::npos)
-      << output;
-  EXPECT_EQ(output.find("is that of the checkpoint"), std::string::npos) << output;
+  expect_contains(output, "\nnote   the network was trained on table.csv (csv)\n");
+  EXPECT_EQ(count(output, "is that of the checkpoint"), 0) << output;
 }
 
 TEST_F(SameData, MustFitTheParametersToStartFrom) {

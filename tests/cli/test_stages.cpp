@@ -1,7 +1,8 @@
-// The programs of stages 02 to 04: they train what stage 01 trains, each with its own options.
+// The programs of stages 02 to 04: they train what stage 01 trains, each with its own options; the
+// lines that stage 04 times, where it finds a NaN, and what it does when the GPU's memory is too
+// small.
 
 #include <cstdlib>
-#include <string>
 
 #include "cli/trainings.hpp"
 
@@ -39,20 +40,6 @@ TEST_F(Stages, AnswerAsStage01) {
   }
 }
 
-TEST_F(Stages, SayWhereTheyRun) {
-  for (const std::string program :
-       {"stage02_naive_cuda", "stage03_shared_memory", "stage04_minibatch"}) {
-    const std::string output =
-        run_well(program + smooth_training + "--epochs 1 --report report.json");
-    const json report = json::parse(text("report.json"));
-    EXPECT_EQ(report.at("stage"), program);
-    const bool on_cpu = report.at("cuda_on_cpu");
-    const std::string device = report.at("device");
-    EXPECT_TRUE(device.starts_with(on_cpu ? "CUDA on the CPU (" : "GPU (")) << device;
-    EXPECT_EQ(count(output, "times mean nothing about GPUs"), on_cpu ? 1 : 0) << output;
-  }
-}
-
 TEST_F(Stages, ContinueAsIfTheyHadNeverStopped) {
   expect_resumption("stage03_shared_memory", "--gemm tile-16");
   expect_resumption("stage04_minibatch", "");
@@ -77,27 +64,8 @@ TEST_F(Stages, ContinueWhatStage01Began) {
 
 // ----------------------------------------------------------------------------------- wrong usage
 
-const Sayings refusals = {
-    {"stage02_naive_cuda train --block-size 5", "--block-size: '5' is not one of 4, 8, 16, 32"},
-    {"stage03_shared_memory", "say what to do: train, evaluate, predict or info (see stage03_..."},
-    {"stage03_shared_memory train --gemm tile-17", "--gemm: 'tile-17' is not one of auto, ..."},
-    {"stage03_shared_memory train --gemm tf32", "--gemm: 'tf32' is not one of auto, ..."},
-    {"stage03_shared_memory train --reduce tree", "--reduce: 'tree' is not one of ..."},
-    {"stage03_shared_memory train --convolution gemm", "is not one of auto, direct, implicit"},
-    {"stage03_shared_memory gemm --rung tile-16", "gemm is offered by ladder, not by stage03_..."},
-    {"stage04_minibatch train --fuse sometimes", "--fuse: 'sometimes' is not one of o..."},
-    {"stage04_minibatch train --gather host", "--gather: 'host' is not one of auto, loads, kernel"},
-    {"stage04_minibatch train --gather", "--gather needs a value"},
-    {"stage04_minibatch train --capture on --capture off", "--capture is given more than once"},
-    {"stage04_minibatch train --train-limit 20 --batch-size 5 --gather loads --fuse off",
-     "--gather needs a fused layer that reads the input, and --fuse off leaves none"},
-    {"stage04_minibatch train --workers 101",
-     "is more than a batch has samples: --batch-size is 100"},
-    {"stage04_minibatch train --workers 0", "--workers: '0' is not a whole number from 1..."},
-};
-
 TEST_F(Stages, RefuseWhatTheyDoNotKnow) {
-  expect_failures("", 2, refusals);
+  expect_failures("", 2, table("stages"));
 }
 
 TEST_F(Stages, EvaluateWithoutTheOptionsOfATraining) {
@@ -107,6 +75,129 @@ TEST_F(Stages, EvaluateWithoutTheOptionsOfATraining) {
   EXPECT_EQ(outcome.err,
             "stage04_minibatch: note: --capture has no effect here: it is for train.\n");
   EXPECT_EQ(count(run_well(evaluate + "--help"), "--capture"), 0);
+}
+
+class Stage04 : public Stages {};
+
+// ---------------------------------------------------------------------------------------- timings
+
+TEST_F(Stage04, TimesTheStepsOfAllWorkers) {
+  using Rows = std::map<std::string, std::vector<int>>;  // calls of each row, by its operation
+  const auto rows_of = [&](const std::string& options) {
+    Rows calls;
+    std::set<std::string> rows;
+    const json report =
+        report_of("stage04_minibatch" + smooth_training + "--epochs 2 --timings " + options);
+    for (const json& row : report.at("timings")) {
+      const std::string line = row.at("operation");
+      EXPECT_TRUE(rows.insert(line).second) << "two rows: " << row;
+      calls[line.substr(0, line.find(' '))].push_back(row.at("calls").get<int>());
+      const double forward = row.at("forward_seconds");
+      const double backward = row.at("backward_seconds");
+      EXPECT_GT(forward + backward, 0) << row;
+      EXPECT_EQ(forward * backward, 0) << row;
+    }
+    return calls;
+  };
+  EXPECT_EQ(rows_of(""), (Rows{{"take_chunk", {6}},  // 6 steps
+                               {"linear", {6}},
+                               {"output_layer", {6}},
+                               {"linear_gradients", {6}}}));
+  Rows shared = rows_of("--workers 3");
+  EXPECT_EQ(shared["linear"], (std::vector{6, 6, 6}));
+  EXPECT_EQ(shared["update_by_sum"], std::vector{6}) << "that of all";
+  Rows averaged = rows_of("--workers 3 --average weights --average-every 2");
+  EXPECT_EQ(averaged["linear"], (std::vector{6, 6, 6}));
+  EXPECT_EQ(averaged["average_weights"], std::vector{5}) << "3, and one at the end of each epoch";
+}
+
+// ------------------------------------------------------------------------------------ what is NaN
+
+TEST_F(Stage04, StopsWhenTheLossIsNoNumberAndSavesNothing) {
+  const std::string nan = "the loss became NaN in epoch 1, step 2, and training stopped; a ...";
+  expect_failures(
+      "stage04_minibatch train --train-limit 53 --test-limit 20 --hidden 8 --batch-size 20 "
+      "--epochs 3 "
+      "--learning-rate 1e30 --save model.h5 --save-every 1 ",
+      1,
+      {{"", nan},
+       {"--stream-batches", nan},
+       {"--workers 3 --average weights --average-every 2", nan}});
+}
+
+/// Steps are counted within an epoch, across the recordings that an epoch is made of: here it is
+/// step 46, in the second recording.
+TEST_F(Stage04, NamesTheEpochAndTheStepOfALossThatIsNoNumber) {
+  const std::string options =
+      " train --train-limit 300 --test-limit 20 --hidden none --loss squared-error "
+      "--batch-size 4 --epochs 2 --learning-rate 0.05";
+  const Outcome serial = run("stage01_serial" + options);
+  ASSERT_EQ(serial.exit_code, 1) << "choose numbers that diverge: " << serial.out;
+  const std::string place = between(serial.err, " in epoch ", ",");
+  for (const std::string workers : {"", " --workers 2"}) {
+    const Outcome outcome = run("stage04_minibatch" + options + workers);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(between(outcome.err, " in epoch ", ","), place) << outcome.err;
+    EXPECT_EQ(between(outcome.err, ", step ", ","), between(serial.err, ", step ", ","))
+        << outcome.err << serial.err;
+  }
+}
+
+// ----------------------------------------------------------------------------- the GPU's memory
+
+class Stage04Memory : public Stage04 {
+ protected:
+  void SetUp() override {
+    Stage04::SetUp();
+    if (IsSkipped()) return;
+    // What the backend takes first, whatever the network: its workspace.
+    set_memory(1000);
+    const Outcome outcome = run("stage04_minibatch" + smooth_training);
+    if (count(run_well("stage04_minibatch info"), "CUDA on the CPU") == 0) {
+      GTEST_SKIP() << "only an emulated GPU can be made smaller";
+    }
+    ASSERT_EQ(outcome.exit_code, 1) << outcome.out;
+    of_backend_ = 1e6 * std::stod(between(outcome.err, "too little memory: ", " MB more"));
+  }
+
+  void set_memory(double bytes) {
+    surroundings_.variables["STAGEWISE_CPU_DEVICE_MEMORY"] =
+        std::to_string(static_cast<std::int64_t>(bytes));
+  }
+
+  double of_backend_ = 0;
+};
+
+// 4,000 images of 3,136 bytes.
+const std::string large_training =
+    "stage04_minibatch train --train-limit 4000 --test-limit 20 --batch-size 500 --epochs 1 ";
+
+TEST_F(Stage04Memory, ADataSetThatDoesNotFitIsStreamed) {
+  set_memory(of_backend_ + 30e6);
+  const std::string resident = run_well(large_training + "--hidden 8 --save resident.h5");
+  EXPECT_EQ(count(resident, "streamed"), 0) << resident;
+  set_memory(of_backend_ + 9e6);
+  const std::string streamed = run_well(large_training + "--hidden 8 --save streamed.h5");
+  // 12.6 MB of data, and four batches: one for the step, two on their way, one for evaluation.
+  expect_contains(streamed, "note   17.6 MB are needed to keep the data, ");
+  expect_contains(streamed, " MB are free: batches are streamed\n");
+  expect_same("resident.h5", "streamed.h5", "1e-5");
+}
+
+TEST_F(Stage04Memory, ANetworkThatDoesNotFitIsRefused) {
+  const auto refusal = [&](double bytes, const std::string& options) {
+    set_memory(bytes);
+    std::string sentence =
+        expect_failure(large_training + options, 1, "(STAGEWISE_CPU_DEVICE_MEMORY)");
+    expect_contains(sentence, " are free; a smaller network or --batch-size ");
+    return sentence;
+  };
+  refusal(of_backend_ / 2, "--hidden 8");
+  refusal(of_backend_ + 1e6, "--hidden 8");     // batches
+  refusal(of_backend_ + 6e6, "--hidden 2000");  // parameters
+  // Every worker has lanes of its own, each with workspaces: there, one option more would help.
+  expect_contains(refusal(2.5 * of_backend_, "--hidden 8 --workers 4"),
+                  ", and so do fewer --workers.");
 }
 
 // ----------------------------------------------------------------------------------- report 001

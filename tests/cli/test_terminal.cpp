@@ -1,8 +1,6 @@
 // What a training shows on a terminal, and that it shows it nowhere else.
 
 #include <cstddef>
-#include <string>
-#include <vector>
 
 #include "cli/command_line.hpp"
 

@@ -22,8 +22,17 @@ class Trainings : public CommandLine {
     if (!fs::exists(path(reference))) {
       run_well("stage01_serial" + smooth_training + "--save " + reference + " " + serial);
     }
-    const std::string output = run_well(program + smooth_training + "--save own.h5 " + options);
+    const std::string output =
+        run_well(program + smooth_training + "--save own.h5 --report own.json " + options);
     EXPECT_EQ(count(output, program_of(program) + " on "), 1) << output;
+    const json report = json::parse(text("own.json"));
+    EXPECT_EQ(report.at("stage"), program_of(program));
+    const bool is_emulated = report.at("cuda_on_cpu");
+    const std::string processor = program == "ladder blocked" ? "CPU (" : "GPU (";
+    EXPECT_TRUE(report.at("device").get<std::string>().starts_with(is_emulated ? "CUDA on the CPU ("
+                                                                               : processor))
+        << report;
+    EXPECT_EQ(count(output, "times mean nothing about GPUs"), is_emulated ? 1 : 0) << output;
     expect_same(reference, "own.h5", "1e-10");
     const Checkpoint expected = load_checkpoint(path(reference));
     const Checkpoint found = load_checkpoint(path("own.h5"));

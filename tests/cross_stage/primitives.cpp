@@ -20,6 +20,8 @@
 namespace stagewise {
 namespace {
 
+using namespace cross_stage;
+
 /// A test of one kind of operation.
 template <typename T>
 class Primitives : public GpuTest {
@@ -31,12 +33,10 @@ class Primitives : public GpuTest {
   void batches();
   void products();
   void sums_of_columns();
-  void sums();
-  void means();
+  void sums_and_means();
   void copies();
   void biases();
   void activations();
-  void activations_backward();
   void losses();
   void predictions();
   void totals_of_an_epoch();
@@ -49,12 +49,10 @@ class Primitives : public GpuTest {
       std::pair{"Batches", &Primitives::batches},
       std::pair{"Products", &Primitives::products},
       std::pair{"SumsOfColumns", &Primitives::sums_of_columns},
-      std::pair{"Sums", &Primitives::sums},
-      std::pair{"Means", &Primitives::means},
+      std::pair{"SumsAndMeans", &Primitives::sums_and_means},
       std::pair{"Copies", &Primitives::copies},
       std::pair{"Biases", &Primitives::biases},
       std::pair{"Activations", &Primitives::activations},
-      std::pair{"ActivationsBackward", &Primitives::activations_backward},
       std::pair{"Losses", &Primitives::losses},
       std::pair{"Predictions", &Primitives::predictions},
       std::pair{"TotalsOfAnEpoch", &Primitives::totals_of_an_epoch},
@@ -83,7 +81,7 @@ class Primitives : public GpuTest {
       if (this->HasFatalFailure()) return;
     }
     if (trial.rows() > 0 || trial.part().count > 1) return;
-    expect_same(what + ", of an empty shard", units, trial.as(cross_stage::last_shard));
+    expect_same(what + ", of an empty shard", units, trial.as(last_shard));
   }
 
   template <typename Again>
@@ -129,7 +127,7 @@ void Primitives<T>::batches() {
       order[i] = static_cast<std::uint32_t>((i * 11 + 5) % samples);
     }
 
-    for (const Part& part : cross_stage::parts) {
+    for (const Part& part : parts) {
       Program program;
       Value features = {.name = "features", .shape = sample, .role = Role::data};
       Value classes = {.name = "labels", .role = Role::data, .type = Type::classes};
@@ -175,7 +173,7 @@ void Primitives<T>::batches() {
 /// The samples are the rows of A; or, in the gradient of a weight, the sum goes over them.
 template <typename T>
 void Primitives<T>::products() {
-  for (const cross_stage::Product& p : cross_stage::products) {
+  for (const Product& p : cross_stage::products) {
     for (const Transpose op_a : {Transpose::no, Transpose::yes}) {
       for (const Transpose op_b : {Transpose::no, Transpose::yes}) {
         if (p.m > 100'000 && op_a != op_b) continue;  // takes long
@@ -191,7 +189,7 @@ void Primitives<T>::products() {
         }
         gemm.c = sums_over_samples ? trial.whole_output({p.m, p.n}) : trial.batched_output({p.n});
         trial.append(gemm);
-        expect_same("gemm " + cross_stage::name_of(p) + (sums_over_samples ? " A^T" : "") +
+        expect_same("gemm " + name_of(p) + (sums_over_samples ? " A^T" : "") +
                         (op_b == Transpose::yes ? " B^T" : ""),
                     8 + 2 * std::sqrt(static_cast<double>(p.k)), trial);
       }
@@ -201,7 +199,7 @@ void Primitives<T>::products() {
 
 template <typename T>
 void Primitives<T>::sums_of_columns() {
-  for (const auto [rows, cols] : cross_stage::sizes) {
+  for (const auto [rows, cols] : sizes) {
     if (rows > 10'000) continue;  // in float, the order of so many additions shows
     Trial<T> trial(rows);
     const ValueId x = trial.batched({cols}, random_values<T>(rows * cols, 1, -1, 3));
@@ -211,42 +209,33 @@ void Primitives<T>::sums_of_columns() {
   }
 }
 
-/// The first term first: to the last bit.
+/// Sums with the first term first: to the last bit.
 template <typename T>
-void Primitives<T>::sums() {
-  for (const Index n : cross_stage::lengths) {
+void Primitives<T>::sums_and_means() {
+  for (const Index n : lengths) {
     for (const std::uint64_t terms : {1, 2, 3, 8}) {
-      Trial<T> trial(n);
+      Trial<T> of_samples(n);
       Sum sum;
-      for (std::uint64_t i = 0; i < terms; ++i) {
-        sum.terms.emplace_back(trial.batched({}, random_values<T>(n, i, -1, 3)));
-      }
-      sum.sum = trial.batched_output({});
-      trial.append(sum);
-      expect_same("sum of " + std::to_string(terms), 0, trial);
-    }
-  }
-}
-
-template <typename T>
-void Primitives<T>::means() {
-  for (const Index n : cross_stage::lengths) {
-    for (const std::uint64_t terms : {1, 2, 3, 8}) {
-      Trial<T> trial(1);
+      Trial<T> of_weights(1);
       Mean mean;
       for (std::uint64_t i = 0; i < terms; ++i) {
-        mean.terms.emplace_back(trial.whole({n}, random_values<T>(n, i, 0.1, 3), Role::weight));
+        sum.terms.emplace_back(of_samples.batched({}, random_values<T>(n, i, -1, 3)));
+        mean.terms.emplace_back(
+            of_weights.whole({n}, random_values<T>(n, i, 0.1, 3), Role::weight));
       }
-      mean.mean = trial.whole_output({n});
-      trial.append(mean);
-      expect_same("mean of " + std::to_string(terms), 4, trial);
+      sum.sum = of_samples.batched_output({});
+      of_samples.append(sum);
+      expect_same("sum of " + std::to_string(terms), 0, of_samples);
+      mean.mean = of_weights.whole_output({n});
+      of_weights.append(mean);
+      expect_same("mean of " + std::to_string(terms), 4, of_weights);
     }
   }
 }
 
 template <typename T>
 void Primitives<T>::copies() {
-  for (const Index n : cross_stage::lengths) {
+  for (const Index n : lengths) {
     Trial<T> trial(n);
     const ValueId x = trial.batched({}, random_values<T>(n, 1));
     const ValueId w = trial.whole({2, n}, random_values<T>(2 * n, 2), Role::weight);
@@ -258,7 +247,7 @@ void Primitives<T>::copies() {
 
 template <typename T>
 void Primitives<T>::biases() {
-  for (const auto [rows, cols] : cross_stage::sizes) {
+  for (const auto [rows, cols] : sizes) {
     for (const bool in_place : {false, true}) {
       Trial<T> trial(rows);
       const ValueId x = trial.batched({cols}, random_values<T>(rows * cols, 1));
@@ -271,57 +260,34 @@ void Primitives<T>::biases() {
   }
 }
 
-/// By how many units in the last place stages differ: they have the library's functions.
-constexpr double units_of(Activation activation) {
-  return activation == Activation::relu ? 0 : 4;
-}
-
+/// Forward, and backward from other outputs.
 template <typename T>
 void Primitives<T>::activations() {
-  const T nan = std::numeric_limits<T>::quiet_NaN();
-  const T infinity = std::numeric_limits<T>::infinity();
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const std::vector<T> special = {poison<T>(1)[0], infinity, -infinity, 0, T{-1e4}, T{1e4}};
   const auto stage = stage_.make();
-  for (const Index n : cross_stage::lengths) {
+  for (const Index n : lengths) {
     std::vector<T> x = random_values<T>(n, 1, -9, 6);
-    if (n > 6) {
-      x[0] = nan;
-      x[1] = infinity;
-      x[2] = -infinity;
-      x[3] = 0;
-      x[4] = T{-1e4};
-      x[5] = T{1e4};
-    }
-    for (const bool in_place : {false, true}) {
-      for_each_activation([&]<Activation activation>() {
-        if (!stage->computes(activation)) return;
-        Trial<T> trial(n);
-        const ValueId into = trial.batched({}, x);
-        trial.append(Activate<activation>{
-            .x = into, .y = in_place ? trial.in_memory_of(into) : trial.batched_output({})});
-        expect_same(std::string(names_of(activation).name) + (in_place ? " in place" : ""),
-                    units_of(activation), trial);
-      });
-    }
-  }
-}
-
-template <typename T>
-void Primitives<T>::activations_backward() {
-  const auto stage = stage_.make();
-  for (const Index n : cross_stage::lengths) {
+    if (n > 6) std::copy(special.begin(), special.end(), x.begin());
     for (const bool in_place : {false, true}) {
       for_each_activation([&]<Activation activation>() {
         if (!stage->computes(activation)) return;
         std::vector<T> y = random_values<T>(n, 1);
         serial::activate(activation, n, y.data(), y.data());
         Trial<T> trial(n);
+        const auto output = [&](ValueId input) {
+          return in_place ? trial.in_memory_of(input) : trial.batched_output({});
+        };
+        const ValueId input = trial.batched({}, x);
+        trial.append(Activate<activation>{.x = input, .y = output(input)});
         ActivateBackward<activation> back;
         back.y = trial.batched({}, y);
         back.dy = trial.batched({}, random_values<T>(n, 3, -4, 3));
-        back.dx = in_place ? trial.in_memory_of(back.dy) : trial.batched_output({});
+        back.dx = output(back.dy);
         trial.append(back);
-        expect_same(std::string(names_of(activation).backward) + (in_place ? " in place" : ""),
-                    units_of(activation), trial);
+        // Where it is not 0, stages have the library's functions.
+        expect_same(std::string(names_of(activation).name) + (in_place ? " in place" : ""),
+                    activation == Activation::relu ? 0 : 4, trial);
       });
     }
   }
@@ -331,7 +297,7 @@ void Primitives<T>::activations_backward() {
 template <typename T>
 void Primitives<T>::losses() {
   constexpr T infinity = std::numeric_limits<T>::infinity();
-  for (const auto [rows, cols] : cross_stage::sizes) {
+  for (const auto [rows, cols] : sizes) {
     if (rows * cols > 100'000) continue;
     const auto labels = random_labels(rows, std::max<Index>(cols, 2), 4);
     std::vector<T> logits = random_values<T>(rows * cols, 1, -30, 30);
@@ -369,7 +335,7 @@ void Primitives<T>::losses() {
 
     const std::string size = std::to_string(rows) + "x" + std::to_string(cols);
     const double units = 16 + std::sqrt(static_cast<double>(cols));
-    for (const Part& part : cross_stage::parts) {
+    for (const Part& part : parts) {
       if (cols > 1) {
         expect_same("softmax_cross_entropy " + size, units, entropy.as(part));
       }
@@ -380,7 +346,7 @@ void Primitives<T>::losses() {
 
 template <typename T>
 void Primitives<T>::predictions() {
-  for (const auto [rows, cols] : cross_stage::sizes) {
+  for (const auto [rows, cols] : sizes) {
     std::vector<T> x = random_values<T>(rows * cols, 1);
     for (T& value : x) value = std::round(value * 4) / 4;  // so that there are ties
     Trial<T> argmax(rows);
@@ -403,7 +369,7 @@ void Primitives<T>::totals_of_an_epoch() {
     for (const bool bad : {false, true}) {
       std::vector<T> losses = random_values<T>(rows, 1, 0, 5);
       if (bad && rows > 0) losses.back() = std::numeric_limits<T>::infinity();
-      Trial<T> trial(rows, rows == 0 ? cross_stage::last_shard : Part());
+      Trial<T> trial(rows, rows == 0 ? last_shard : Part());
       Accumulate accumulate;
       accumulate.row_losses = trial.batched({}, losses);
       accumulate.classes = trial.batched({}, random_labels(rows, 3, 2));
@@ -433,13 +399,13 @@ void Primitives<T>::convolutions() {
   for (const ConvolutionProblem& p : cross_stage::convolutions) {
     const auto terms = static_cast<double>(p.filter_height * p.filter_width * p.in);
     Trial<T> trial(p.batch);
-    const ValueId input = cross_stage::add_images(trial, {p.height, p.width, p.in}, 1);
-    const ValueId filter = cross_stage::add_filter(trial, p, 2);
+    const ValueId input = add_images(trial, {p.height, p.width, p.in}, 1);
+    const ValueId filter = add_filter(trial, p, 2);
     trial.append(
         Convolution{.input = input,
                     .filter = filter,
                     .output = trial.batched_output({p.output_height(), p.output_width(), p.out})});
-    expect_same("convolution of " + cross_stage::name_of(p), 8 + 2 * std::sqrt(terms), trial);
+    expect_same("convolution of " + name_of(p), 8 + 2 * std::sqrt(terms), trial);
   }
 }
 
@@ -451,28 +417,26 @@ void Primitives<T>::convolutions_backward() {
     for (const bool with_input : {true, false}) {
       Trial<T> trial(p.batch);
       ConvolutionBackward backward;
-      backward.input = cross_stage::add_images(trial, {p.height, p.width, p.in}, 1);
-      backward.filter = cross_stage::add_filter(trial, p, 2);
-      backward.doutput =
-          cross_stage::add_images(trial, {p.output_height(), p.output_width(), p.out}, 3);
+      backward.input = add_images(trial, {p.height, p.width, p.in}, 1);
+      backward.filter = add_filter(trial, p, 2);
+      backward.doutput = add_images(trial, {p.output_height(), p.output_width(), p.out}, 3);
       if (with_input) backward.dinput = trial.batched_output({p.height, p.width, p.in});
       backward.dfilter = trial.whole_output({p.filter_height, p.filter_width, p.in, p.out});
       trial.append(backward);
-      expect_same(
-          (with_input ? "gradients of " : "filter's gradient of ") + cross_stage::name_of(p), units,
-          trial);
+      expect_same((with_input ? "gradients of " : "filter's gradient of ") + name_of(p), units,
+                  trial);
     }
   }
 }
 
 template <typename T>
 void Primitives<T>::pooling() {
-  for (const PoolingProblem& p : cross_stage::poolings) {
+  for (const PoolingProblem& p : poolings) {
     const Shape image = {p.height, p.width, p.channels};
     const Shape pooled = {p.height / p.window, p.width / p.window, p.channels};
     Trial<T> trial(p.batch);
-    const ValueId input = cross_stage::add_images(trial, image, 1);
-    const ValueId doutput = cross_stage::add_images(trial, pooled, 2);
+    const ValueId input = add_images(trial, image, 1);
+    const ValueId doutput = add_images(trial, pooled, 2);
     trial.append(
         AveragePool{.input = input, .output = trial.batched_output(pooled), .window = p.window});
     trial.append(AveragePoolBackward{
@@ -484,7 +448,7 @@ void Primitives<T>::pooling() {
 /// A worker that has no samples takes no step, and its l2 does not either.
 template <typename T>
 void Primitives<T>::updates() {
-  for (const Index n : cross_stage::lengths) {
+  for (const Index n : lengths) {
     for (const double l2 : {0.0, 0.25}) {
       for (const Index rows : {1, 0}) {
         Trial<T> trial(rows);

@@ -18,11 +18,7 @@
 namespace stagewise {
 namespace {
 
-using cross_stage::add_filter;
-using cross_stage::add_images;
-using cross_stage::Layer;
-using cross_stage::layers;
-using cross_stage::random_layer;
+using namespace cross_stage;
 
 /// On the CPU, work is divided as among so many multiprocessors: enough that the parts of a tile
 /// are added up in groups.
@@ -37,7 +33,7 @@ class FusedConvolution : public GpuTest {
     EXPECT_TRUE(minibatch::can_fuse_pooling(p, layer.window)) << layer.name();
     for (const bool keeps_activated : {true, false}) {
       Trial<T> trial(p.batch);
-      std::vector<T> images = cross_stage::inputs_of<T>(layer);
+      std::vector<T> images = inputs_of<T>(layer);
       if (has_nan) images[images.size() / 2] = std::numeric_limits<T>::quiet_NaN();
       ConvolutionReluPool fused = {.input = trial.batched({p.height, p.width, p.in}, images),
                                    .filter = add_filter(trial, p, 2),

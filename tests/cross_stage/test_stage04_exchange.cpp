@@ -12,9 +12,7 @@
 namespace stagewise {
 namespace {
 
-using cross_stage::random_order;
-using cross_stage::rows_of;
-using cross_stage::spare_samples;
+using namespace cross_stage;
 
 template <typename T>
 class Stage04 : public GpuTest {};

@@ -17,16 +17,7 @@
 namespace stagewise {
 namespace {
 
-using cross_stage::cases_named;
-using cross_stage::expect_same_bits;
-using cross_stage::expect_same_outcome;
-using cross_stage::name_of;
-using cross_stage::Outcome;
-using cross_stage::recorded_programs;
-using cross_stage::starts_of;
-using cross_stage::train_recorded;
-using cross_stage::train_serially;
-using cross_stage::TrainingCase;
+using namespace cross_stage;
 
 /// Batches of 10 that neither 3 nor 8 divides, and a last one of 7 samples: fewer than 8 workers.
 /// Means that come in every step, once an epoch or less, and in the middle of an epoch.
@@ -164,7 +155,7 @@ class StepByHand {
   explicit StepByHand(const WorkerOptions& workers, const RecordedStepOptions& options = {},
                       Index starts = -1)
       : network_(build_model(one_.model), std::make_unique<MinibatchExecutor<float>>(),
-                 cross_stage::fusing<float>(one_, options.fuse.layers)),
+                 fusing<float>(one_, options.fuse.layers)),
         order_(static_cast<std::size_t>(one_.data.size())) {
     Starts all = starts_of(network_.model, one_, workers);
     if (starts >= 0) all.resize(static_cast<std::size_t>(starts));
@@ -338,27 +329,6 @@ TEST_F(Stage04, EqualsItselfWhateverTheOrderOfWork) {
       }
     }
   }
-}
-
-/// Where the data set does not fit beside the network, batches are streamed, to the same effect.
-TEST_F(Stage04, StreamsWhatDoesNotFit) {
-  const cuda_on_cpu::Settings before = cuda_on_cpu::settings();
-  std::size_t needed = 0;  // of a step that streams
-  {
-    const StepByHand streaming({.workers = 1}, {.streams_batches = true});
-    needed = used_memory();
-  }
-  cuda_on_cpu::settings().device_memory = needed + 1000;  // of 97 x (11 x 4 + 12) bytes and more
-  {
-    StepByHand training({.workers = 1});
-    const std::vector<std::string> notes = training.step().notes();
-    ASSERT_EQ(notes.size(), 1U);
-    EXPECT_TRUE(notes.front().starts_with("8.6 KB are needed to keep the data, ")) << notes.front();
-    EXPECT_TRUE(notes.front().ends_with(" KB are free: batches are streamed")) << notes.front();
-  }
-  cuda_on_cpu::settings() = before;
-  StepByHand training({.workers = 1});
-  EXPECT_TRUE(training.step().notes().empty());
 }
 
 #else

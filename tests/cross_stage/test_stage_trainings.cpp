@@ -13,12 +13,7 @@
 namespace stagewise {
 namespace {
 
-using cross_stage::cases_named;
-using cross_stage::expect_same_bits;
-using cross_stage::expect_same_outcome;
-using cross_stage::train_program;
-using cross_stage::train_serially;
-using cross_stage::TrainingCase;
+using namespace cross_stage;
 
 template <typename Stage>
 struct ScalarOf;
@@ -41,7 +36,7 @@ class Trainings : public GpuTest {
  protected:
   using Scalar = typename ScalarOf<Stage>::Type;
 
-  static cross_stage::Outcome run(const TrainingCase& one) {
+  static Outcome run(const TrainingCase& one) {
     return train_program<Scalar>(std::make_unique<Stage>(), one);
   }
 };
@@ -49,13 +44,13 @@ TYPED_TEST_SUITE_P(Trainings);
 
 TYPED_TEST_P(Trainings, EqualThoseOfStage01) {
   using T = typename TestFixture::Scalar;
-  for (const TrainingCase& one : cross_stage::training_cases()) {
+  for (const TrainingCase& one : training_cases()) {
     expect_same_outcome<T>(this->run(one), train_serially<T>(one), one.name);
   }
 }
 
 TYPED_TEST_P(Trainings, RepeatThemselvesBitForBit) {
-  for (const TrainingCase& one : cross_stage::training_cases()) {
+  for (const TrainingCase& one : training_cases()) {
     if (one.name.ends_with("without_biases")) continue;  // long enough with the other
     expect_same_bits(this->run(one), this->run(one), one.name);
   }
@@ -69,8 +64,6 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Stage02, Trainings, InBothPrecisions<NaiveCudaExe
                                NamesOfStages);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Trainings, InBothPrecisions<SharedMemoryExecutor>,
                                NamesOfStages);
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage04Eager, Trainings, InBothPrecisions<MinibatchExecutor>,
-                               NamesOfStages);
 
 class Stage02 : public GpuTest {};
 
@@ -83,7 +76,7 @@ TEST_F(Stage02, WorkersEqualThoseOfStage01) {
         WorkerOptions{.workers = 8, .average = Average::weights, .average_every = 3}}) {
     expect_same_outcome<double>(
         train_program<double>(std::make_unique<NaiveCudaExecutor<double>>(), one, workers),
-        train_serially<double>(one, workers), cross_stage::name_of(workers));
+        train_serially<double>(one, workers), name_of(workers));
   }
 }
 
@@ -97,7 +90,7 @@ TEST_F(Stage02, MemoryPerStepGivesTheSameBits) {
       return std::make_unique<PerStepMemory<double>>(network, one.data, one.options.sgd,
                                                      starts.front(), make, one.options.batch_size);
     };
-    expect_same_bits(cross_stage::train_case<double>(make(), one, {}, make_step),
+    expect_same_bits(train_case<double>(make(), one, {}, make_step),
                      train_program<double>(make(), one), name);
   }
 }

@@ -3,20 +3,16 @@
 /// has started. Every rank computes what it compares with by itself.
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "05_mpi/distributed_step.hpp"
-#include "cross_stage/device_array.hpp"
 #include "cross_stage/recorded_trainings.hpp"
 #include "cuda/check.hpp"
 #include "mpi_ranks/ranks.hpp"
 #include "support.hpp"
-#include "training/evaluate.hpp"
 #include "unit/temporary_folder.hpp"
 #ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
@@ -25,12 +21,7 @@
 namespace stagewise {
 namespace {
 
-using cross_stage::cases_named;
-using cross_stage::expect_same_bits;
-using cross_stage::expect_same_outcome;
-using cross_stage::name_of;
-using cross_stage::Outcome;
-using cross_stage::TrainingCase;
+using namespace cross_stage;
 using mpi::DataFrom;
 using mpi::DistributedStepOptions;
 
@@ -109,12 +100,12 @@ Outcome train_spread(const TrainingCase& one, Spread spread) {
       std::make_unique<DistributedExecutor<T>>(spread.transport, test_world(), spread.tensor_ranks);
   DistributedExecutor<T>& known = *executor;
   Network<T> network(build_model(one.model), std::move(executor),
-                     cross_stage::fusing<T>(one, spread.step.step.fuse.layers));
-  mpi::DistributedStep<T> step(
-      {network, one.data, spread.workers, one.options.batch_size}, known, one.options.sgd,
-      cross_stage::starts_of(network.model, one, spread.workers), test_world(), ranks, spread.step);
+                     fusing<T>(one, spread.step.step.fuse.layers));
+  mpi::DistributedStep<T> step({network, one.data, spread.workers, one.options.batch_size}, known,
+                               one.options.sgd, starts_of(network.model, one, spread.workers),
+                               test_world(), ranks, spread.step);
   network.load(one.options.batch_size);
-  cross_stage::OutcomeRecorder recorder;
+  OutcomeRecorder recorder;
   train(network, step, one.data, validation, one.options, 1, recorder, &ranks);
   if (spread.tensor_ranks > 1) {
     expect_same_whole_parameters(network, known.mesh(), one.options.sgd, one.name);
@@ -141,7 +132,7 @@ class Stage05Trainings : public testing::Test {
   /// do; a split network, where one worker does.
   static void expect_stage_04(const TrainingCase& one, const WorkerOptions& workers,
                               const std::vector<Spread>& forms = {{}}) {
-    Outcome expected = cross_stage::train_recorded<T>(one, workers);
+    Outcome expected = train_recorded<T>(one, workers);
     if (test_world().rank() > 0) expected.workers.clear();  // they are on rank 0, and nowhere else
     for (Spread form : forms) {
       form.workers = workers;
@@ -291,36 +282,6 @@ TYPED_TEST(Stage05Trainings, UnshuffledOnesEqualStage04s) {
 
 class Stage05 : public testing::Test {};
 
-// -------------------------------------------------------------------------------- shares and sums
-
-TEST_F(Stage05, SharesCoverAnEpochOnce) {
-  for (const Index samples : {1, 7, 10, 53, 100}) {
-    for (const Index batch : {1, 4, 10, 53}) {
-      for (const int ranks : {1, 2, 3, 7}) {
-        if (batch > samples) continue;
-        const mpi::Shards shares(samples, batch, ranks);
-        std::vector<std::uint32_t> order(static_cast<std::size_t>(samples));
-        std::iota(order.rbegin(), order.rend(), 0U);
-        std::vector<std::uint32_t> all;
-        Index most = 0;
-        Index least = samples;
-        for (int rank = 0; rank < ranks; ++rank) {
-          const std::size_t before = all.size();
-          shares.append(order, rank, all);
-          const auto own = static_cast<Index>(all.size() - before);
-          EXPECT_EQ(own, shares.samples_of(rank));
-          most = std::max(most, own);
-          least = std::min(least, own);
-        }
-        EXPECT_LE(most - least, samples / batch + 1);
-        std::sort(all.begin(), all.end());
-        std::sort(order.begin(), order.end());
-        EXPECT_EQ(all, order) << samples << " samples, " << batch << " a batch, " << ranks;
-      }
-    }
-  }
-}
-
 /// Whoever reads the data, all ranks have the same; the files lie on rank 0's host only, or on all.
 TEST_F(Stage05, AllRanksHaveTheDataThatSomeCanRead) {
   const int rank = test_world().rank();
@@ -372,76 +333,6 @@ TEST_F(Stage05, AllRanksHaveTheDataThatSomeCanRead) {
           EXPECT_EQ(own, of_first);
           EXPECT_EQ(part->labels(), labels);
         }
-      }
-    }
-  }
-}
-
-/// Also where there are fewer samples than ranks.
-TEST_F(Stage05, EvaluatesInShares) {
-  const TrainingCase one = cases_named("mlp_relu").front();
-  Network<double> network(build_model(one.model), std::make_unique<MinibatchExecutor<double>>(),
-                          cross_stage::fusing<double>(one, true));
-  network.load(10);
-  // At first, all outputs are 0, and rounding alone would decide which is the largest.
-  std::vector<ParameterValues> parameters = initial_parameters(network.model, one.model, 1);
-  Random random(7);
-  for (ParameterValues& parameter : parameters) {
-    for (double& value : parameter.values) value += random.uniform(-0.1, 0.1);
-  }
-  copy_parameters_in(network, parameters, "the start");
-  for (const Index count : {1, 2, 97}) {
-    const Dataset whole = one.data.slice(0, count);
-    const Evaluation expected = evaluate(network, whole);
-    mpi::MpiRanks ranks(test_world());
-    Dataset storage;
-    const Evaluation found = evaluate(network, ranks.shard(whole, storage), &ranks);
-    EXPECT_NEAR(found.loss, expected.loss, 1e-12 * expected.loss);
-    EXPECT_EQ(found.correct, expected.correct);
-    EXPECT_EQ(found.samples, count);
-  }
-}
-
-TEST_F(Stage05, FindsTheRankOfTheFirstBadStep) {
-  mpi::MpiRanks ranks(test_world());
-  const int last = test_world().size() - 1;
-  Sums own = {.totals = {.loss = 0.5, .correct = 1}, .samples = 2};
-  EXPECT_EQ(ranks.sum(own).totals.first_bad_step, -1);
-  EXPECT_EQ(ranks.rank_of_bad_step(), -1);
-  own.totals.first_bad_step = test_world().rank() == last ? 5 : 6;
-  const Sums all = ranks.sum(own);
-  EXPECT_EQ(all.totals.first_bad_step, 5);
-  EXPECT_EQ(ranks.rank_of_bad_step(), last);
-  EXPECT_EQ(all.totals.loss, 0.5 * test_world().size());
-  EXPECT_EQ(all.totals.correct, test_world().size());
-  EXPECT_EQ(all.samples, 2 * test_world().size());
-}
-
-TEST_F(Stage05, AddsUpPiecesOfAnySize) {
-  const Index count = 1000;
-  for (const std::string& name : transports()) {
-    const cuda::Stream stream;
-    MinibatchExecutor<double> executor;
-    const auto transport = mpi::make_transport<double>(name, test_world());
-    transport->reserve(count);
-    for (int repetition = 0; repetition < 3; ++repetition) {
-      std::vector<double> host(static_cast<std::size_t>(count));
-      std::iota(host.begin(), host.end(), test_world().rank() + 1.0);
-      DeviceArray values(executor, host);
-      executor.synchronize();
-      const std::array first = {mpi::Piece<double>{values.get(), 1},
-                                mpi::Piece<double>{values.get() + 1, 600}};
-      const std::array second = {mpi::Piece<double>{values.get() + 601, 399}};
-      transport->begin(first, stream);
-      transport->begin(second, stream);
-      transport->finish();
-      stream.synchronize();
-      host = values.read(executor);
-      const double ranks = test_world().size();
-      for (Index i = 0; i < count; ++i) {
-        ASSERT_EQ(host[static_cast<std::size_t>(i)],
-                  ranks * static_cast<double>(i) + ranks * (ranks + 1) / 2)
-            << i << ", " << name;
       }
     }
   }
