@@ -466,10 +466,10 @@ has_target() { grep -q "^build $1: " "$folder/build.ninja"; }
 count() {
   set_up
   local stage programs=() code=0
-  build observed_stages 90
+  build instrumented_stages 90
   allow_root
   for stage in "${stages[@]:1}"; do
-    if has_target "$stage"; then programs+=("$folder/bin/observed/$stage"); fi
+    if has_target "$stage"; then programs+=("$folder/bin/instrumented/$stage"); fi
   done
   say "Counting, about half a minute"
   tools/tour.py count "$folder/tour" "${programs[@]}" || code=$?

@@ -42,8 +42,8 @@ def commands(build, compiler, changed):
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)
     for entry in entries:
-        if not entry["file"].endswith(".cu.cpp") or "_observed.dir/" in entry["command"]:
-            continue  # what an observed program has once more
+        if not entry["file"].endswith(".cu.cpp") or "_instrumented.dir/" in entry["command"]:
+            continue  # what an instrumented program has once more
         if not os.path.exists(entry["file"]):
             continue  # of tests that only the preset asan builds, with a compiler of its own
         name = os.path.relpath(entry["file"], os.path.join(build, "cuda_on_cpu")).removesuffix(".cpp")

@@ -2,10 +2,10 @@
 """Counters of CUDA on the CPU beside those of Nsight Compute, as a table.
 
     for rung in naive tile-16 ...; do
-        STAGEWISE_CPU_MULTIPROCESSORS=132 build/cpu/bin/observed/ladder gemm --m 800 --n 1000 --k 784 \\
+        STAGEWISE_CPU_MULTIPROCESSORS=132 build/cpu/bin/instrumented/ladder gemm --m 800 --n 1000 --k 784 \\
             --precision float --rung $rung --report float-$rung.json
     done
-    STAGEWISE_CPU_OBSERVE=counters STAGEWISE_CPU_COUNTERS=stage02.csv build/cpu/bin/observed/stage02_naive_cuda \\
+    STAGEWISE_CPU_OBSERVE=counters STAGEWISE_CPU_COUNTERS=stage02.csv build/cpu/bin/instrumented/stage02_naive_cuda \\
         train --dataset digits --hidden 1000 --activation sigmoid --precision double --batch-size 800 \\
         --train-limit 800 --test-limit 800 --epochs 1
     python3 benchmarks/compare_counters.py *.json --stage stage02.csv
@@ -114,7 +114,7 @@ def stage_counters(path, theirs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("reports", nargs="*", metavar="REPORT", help="of the observed ladder")
+    parser.add_argument("reports", nargs="*", metavar="REPORT", help="of the instrumented ladder")
     parser.add_argument("--stage", metavar="CSV", help="of stage 02, as above")
     parser.add_argument("--nsight", nargs="*", type=Path, metavar="FILE",
                         default=[RESULTS / f"h200_{name}.md" for name in ("gemm_counters", "sum_counters", "kernels")],

@@ -128,7 +128,7 @@ function(stagewise_cuda_sources target)
     target_link_libraries(${target} PUBLIC CUDA::cudart_static)
   else()
     set(CUDA_ON_CPU_ROOTS common stages tests cuda_on_cpu/tests)
-    if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/(ladders|reports|tests/observed)$")
+    if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/(ladders|reports|tests/instrumented)$")
       list(APPEND CUDA_ON_CPU_ROOTS .) # for ladders/...
     endif()
     # The CPU only plays the GPU: there, kernels need not be fast, and compile in half the time. Of what g++ does at -O2

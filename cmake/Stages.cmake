@@ -102,7 +102,7 @@ std::vector<Offers> all_offers() {
 
 #include <vector>
 
-#include "app/stage.hpp"
+#include "cli/stage.hpp"
 
 namespace stagewise {
 
@@ -113,7 +113,7 @@ std::vector<Offers> all_offers();
 ]])
   add_library(stagewise_offers STATIC ${offers_root}/offers/all.cpp)
   target_include_directories(stagewise_offers PUBLIC ${offers_root})
-  target_link_libraries(stagewise_offers PUBLIC stagewise_app)
+  target_link_libraries(stagewise_offers PUBLIC stagewise_cli)
   stagewise_optimize_little(stagewise_offers)
 endfunction()
 
@@ -122,7 +122,7 @@ function(add_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   stagewise_optimize_little(${name})
-  target_link_libraries(${name} PRIVATE stagewise_app stagewise_offers ${arg_DEPENDS})
+  target_link_libraries(${name} PRIVATE stagewise_cli stagewise_offers ${arg_DEPENDS})
   add_dependencies(programs ${name})
 endfunction()
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Compiles a single-file CUDA program, as nvcc would, to run on the CPU:
 #
-#   compile.sh [--observed] BUILD FILE.cu PROGRAM [OPTIONS OF THE COMPILER]
+#   compile.sh [--instrumented] BUILD FILE.cu PROGRAM [OPTIONS OF THE COMPILER]
 #
-# --observed makes the program report its accesses to memory, for STAGEWISE_CPU_OBSERVE.
+# --instrumented makes the program report its accesses to memory, for STAGEWISE_CPU_OBSERVE.
 #
 # BUILD is the folder where this project was built; it contains the runtime and the translator. The compiler is $CXX, or
 # else c++. Its preprocessor runs first, so that the translator sees neither #if branches nor macros.
 set -euo pipefail
 
-observed=no
-if [[ $1 == --observed ]]; then
-  observed=yes
+instrumented=no
+if [[ $1 == --instrumented ]]; then
+  instrumented=yes
   shift
 fi
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -193,7 +193,7 @@ done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperati
 # build STANDARD OPTIONS...: the program.
 build() (
   options=("-std=$1" "${options[@]}" "${@:2}")
-  [[ $observed == no ]] || options+=(-DCUDA_ON_CPU_OBSERVED)
+  [[ $instrumented == no ]] || options+=(-DCUDA_ON_CPU_INSTRUMENTED)
   compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "${headers[@]}" "$file" \
     -o "$work/program.ii"
   refuse_libraries "$work/program.ii"
@@ -204,7 +204,7 @@ build() (
     options+=(-O0)
   fi
   local libraries=("$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread)
-  if [[ $observed == no ]]; then
+  if [[ $instrumented == no ]]; then
     compile "${options[@]}" -include cuda_on_cpu/qualifiers.h "$work/program.cpp" -o "$program" "${libraries[@]}"
     return
   fi

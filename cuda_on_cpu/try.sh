@@ -136,16 +136,16 @@ build_runtime() {
   exec 9>&-
 }
 
-# compile [--observed] FOLDER PROGRAM OPTIONS...
+# compile [--instrumented] FOLDER PROGRAM OPTIONS...
 compile() {
-  local observed=()
-  if [[ $1 == --observed ]]; then
-    observed=(--observed)
+  local instrumented=()
+  if [[ $1 == --instrumented ]]; then
+    instrumented=(--instrumented)
     shift
   fi
   local folder=$1 target=$2
   shift 2
-  "$here/compile.sh" "${observed[@]}" "$folder" "$file" "$target" "$@" "${options[@]}" || fail "$name does not compile." 1
+  "$here/compile.sh" "${instrumented[@]}" "$folder" "$file" "$target" "$@" "${options[@]}" || fail "$name does not compile." 1
 }
 
 # ---------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ run_once() {
     build_runtime "$build"
     echo "==> $name, on CUDA on the CPU" >&2
     if [[ $count == yes ]]; then
-      compile --observed "$build" "$program"
+      compile --instrumented "$build" "$program"
       export STAGEWISE_CPU_OBSERVE=counters
     else
       compile "$build" "$program"
@@ -296,7 +296,7 @@ check_all() {
   build_runtime "$build-asan"
   local printing=-Wl,--wrap=printf,--wrap=__printf_chk,--wrap=puts,--wrap=putchar
   compile "$build" "$program" "$printing"
-  compile --observed "$build" "$program-observed" "$printing"
+  compile --instrumented "$build" "$program-instrumented" "$printing"
   local sanitizers=('-fsanitize=address,bounds' -fno-sanitize-recover=all -fno-omit-frame-pointer)
   # shellcheck disable=SC2086 # CXX may have arguments
   [[ $(${CXX:-c++} --version) != *clang* ]] || sanitizers+=(-D__SANITIZE_ADDRESS__=1)
@@ -315,7 +315,7 @@ check_all() {
     done
   done
   unset STAGEWISE_CPU_THREAD_ORDER STAGEWISE_CPU_STREAMS STAGEWISE_CPU_SEED STAGEWISE_CPU_PROTECT
-  STAGEWISE_CPU_OBSERVE=mistakes check_run "every access" "$program-observed" "$number"
+  STAGEWISE_CPU_OBSERVE=mistakes check_run "every access" "$program-instrumented" "$number"
   number=$((number + 1))
   export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
   check_run "AddressSanitizer" "$program-asan" "$number"

@@ -3,7 +3,7 @@
 /// kernels they replace.
 #pragma once
 
-#include "app/stage.hpp"
+#include "cli/stage.hpp"
 
 namespace stagewise {
 

@@ -2,7 +2,7 @@
 /// What the programs of the reports offer.
 #pragma once
 
-#include "app/stage.hpp"
+#include "cli/stage.hpp"
 
 namespace stagewise {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "app/program.hpp"
-#include "app/text.hpp"
-#include "app/values.hpp"
+#include "cli/program.hpp"
+#include "cli/text.hpp"
+#include "cli/values.hpp"
 #include "io/checkpoint.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <vector>
 
-#include "app/program.hpp"
-#include "app/values.hpp"
+#include "cli/program.hpp"
+#include "cli/values.hpp"
 #include "data/generators.hpp"
 #include "io/data_sets/csv.hpp"
 #include "io/data_sets/idx.hpp"

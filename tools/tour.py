@@ -4,7 +4,7 @@
     tour.py begin FOLDER [--gpus N]       a new tour, whose files are kept in FOLDER
     tour.py row FOLDER PROGRAM            trains with this stage's program and prints its row
     tour.py end FOLDER                    what the columns mean
-    tour.py count FOLDER PROGRAM...       what a step of each stage asks of a GPU; by programs of the target observed_stages
+    tour.py count FOLDER PROGRAM...       what a step of each stage asks of a GPU; by programs of the target instrumented_stages
 
 ./run.sh calls the first three, one after the other as the stages are built; ./run.sh count calls the last.
 Exit code: 0; 1 if a stage disagrees with the one before; 2 for a command line that makes no sense; 3 if a stage fails.
@@ -229,7 +229,7 @@ def count_step(folder, program):
     report = folder / f"{program.name}_counters.json"
     transport = ["--transport", "peer"] if program.name == MPI_STAGE else []
     run(program, [*COUNTED_STEP, "--report", report, *transport], folder / f"{program.name}_counters.log", [report])
-    return read_report(program, report, "the target observed_stages", take_counters)
+    return read_report(program, report, "the target instrumented_stages", take_counters)
 
 
 def count(folder, programs, measured_file):

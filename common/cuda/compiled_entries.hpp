@@ -9,7 +9,7 @@
 
 namespace stagewise::cuda {
 
-#if defined(STAGEWISE_FEW_TILES) || (defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED))
+#if defined(STAGEWISE_FEW_TILES) || (defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_INSTRUMENTED))
 /// The entries of a table of tiles that are compiled where the CPU plays the GPU: the first and the
 /// last, and, if `most` is 3, one whose sides, BM and BN, are not all powers of two. There, no tile
 /// is fast, and all take long to compile. Programs that count have all: they tell what a GPU would

@@ -8,13 +8,13 @@
 #include <cstdint>
 
 #include <cuda_runtime.h>
-#ifdef CUDA_ON_CPU_OBSERVED
+#ifdef CUDA_ON_CPU_INSTRUMENTED
 #include <cuda_on_cpu/declare.h>
 #endif
 
 namespace stagewise::cuda {
 
-#ifdef CUDA_ON_CPU_OBSERVED
+#ifdef CUDA_ON_CPU_INSTRUMENTED
 using ::cuda_on_cpu::declare_received;
 using ::cuda_on_cpu::declare_sent;
 #else

@@ -46,7 +46,7 @@ std::string explain_order(const std::function<bool()>& repeats) {
   if (same) return "The result is the same in every order of the threads that was tried.";
   return "The result depends on the order in which threads run: two threads use the same memory "
          "with no barrier between them; with STAGEWISE_CPU_OBSERVE=mistakes, the programs in "
-         "bin/observed name the lines.";
+         "bin/instrumented name the lines.";
 }
 
 #else

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "app/program.hpp"
+#include "cli/program.hpp"
 #include "mpi/world.hpp"
 
 namespace stagewise::mpi {

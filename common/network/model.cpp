@@ -7,9 +7,9 @@
 
 #include "network/layers.hpp"
 #include "tensor/error.hpp"
-#include "tensor/near_miss.hpp"
 #include "tensor/option_error.hpp"
 #include "tensor/quote.hpp"
+#include "tensor/suggestions.hpp"
 
 namespace stagewise {
 namespace {

@@ -8,7 +8,7 @@
 #   programs           it prints what its lines say behind "//> ", in every order of the threads and the streams
 #   programs/lockstep  the same, but its warps must go in lockstep, which they do in the usual order
 #   programs/refused   it does not compile with -DMISTAKE=n, and a sentence is said about the line behind "//! "
-#   observed           its variant 0 is silent, and the others are reported at the lines marked like "// 3: race"
+#   instrumented           its variant 0 is silent, and the others are reported at the lines marked like "// 3: race"
 #   counters           it prints what is counted
 set -euo pipefail
 
@@ -94,9 +94,9 @@ $said"
   fi
 }
 
-check_observed() {
+check_instrumented() {
   local order variant kind tried=0
-  "$compile" --observed "$build" "$file" "$program"
+  "$compile" --instrumented "$build" "$file" "$program"
   export STAGEWISE_CPU_OBSERVE=mistakes
   for order in forward reverse random; do STAGEWISE_CPU_THREAD_ORDER=$order expect 0 "" 0; done
   while read -r variant kind; do
@@ -109,7 +109,7 @@ check_observed() {
 
 check_counters() {
   local order size arguments
-  "$compile" --observed "$build" "$file" "$program"
+  "$compile" --instrumented "$build" "$file" "$program"
   export STAGEWISE_CPU_OBSERVE=counters STAGEWISE_CPU_COUNTERS=$work/counted.csv
   for order in forward reverse random; do
     for size in 1 31 1001 4096; do
@@ -135,7 +135,7 @@ case $folder/$name in
   programs/refused) check_refused ;;
   programs/*) check_program forward reverse random ;;
   lockstep/*) check_program forward ;;
-  observed/*) check_observed ;;
+  instrumented/*) check_instrumented ;;
   counters/*) check_counters ;;
 esac
 [[ $failures -eq 0 ]]

@@ -6,7 +6,7 @@
 #include "04_minibatch/offers.hpp"
 #include "04_minibatch/operation_files.hpp"
 #include "04_minibatch/step_options.hpp"
-#include "app/gpu_stage.hpp"
+#include "cli/gpu_stage.hpp"
 #include "ladders/offers.hpp"
 #include "ladders/persistent/latency/predictors.hpp"
 #include "ladders/persistent/training/persistent_step.hpp"

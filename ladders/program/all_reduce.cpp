@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "05_mpi/transport/peer.hpp"
-#include "app/text.hpp"
+#include "cli/text.hpp"
 #include "ladders/program/commands.hpp"
 #include "ladders/program/ring.hpp"
 #include "ladders/program/runner.hpp"

@@ -9,7 +9,7 @@
 
 #include "01_serial/average_pool.hpp"
 #include "01_serial/elementwise.hpp"
-#include "app/text.hpp"
+#include "cli/text.hpp"
 #include "ladders/program/commands.hpp"
 #include "ladders/program/convolution_rungs.hpp"
 #include "ladders/program/runner.hpp"

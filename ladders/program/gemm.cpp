@@ -7,8 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "app/text.hpp"
-#include "app/values.hpp"
+#include "cli/text.hpp"
+#include "cli/values.hpp"
 #include "cuda/device.hpp"
 #include "ladders/program/commands.hpp"
 #include "ladders/program/product.hpp"

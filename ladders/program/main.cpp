@@ -22,8 +22,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/gpu_stage.hpp"
-#include "app/program.hpp"
+#include "cli/gpu_stage.hpp"
+#include "cli/program.hpp"
 #include "io/file.hpp"
 #include "ladders/program/commands.hpp"
 #include "ladders/program/roofline.hpp"

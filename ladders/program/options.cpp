@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <limits>
 
-#include "app/values.hpp"
+#include "cli/values.hpp"
 #include "cuda/device.hpp"
 #include "ladders/program/commands.hpp"
 

@@ -37,7 +37,7 @@ void check_roofline(const fs::path& figure) {
   if (cuda::runs_on_cpu() && !cuda::counts_kernels()) {
     throw Error(
         "--roofline needs the times of a GPU, or counters: without a GPU, use "
-        "build/cpu/bin/observed/ladder (cmake --build build/cpu --target ladder_observed)");
+        "build/cpu/bin/instrumented/ladder (cmake --build build/cpu --target ladder_instrumented)");
   }
   check_writable(figure, "figure");
 }

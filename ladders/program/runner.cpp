@@ -5,8 +5,8 @@
 #include <cmath>
 #include <iostream>
 
-#include "app/output.hpp"
-#include "app/text.hpp"
+#include "cli/output.hpp"
+#include "cli/text.hpp"
 #include "cuda/counters.hpp"
 #include "cuda/device.hpp"
 #include "cuda/thread_order.hpp"

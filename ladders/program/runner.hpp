@@ -10,7 +10,7 @@
 
 #include <cuda_runtime.h>
 
-#include "app/status_line.hpp"
+#include "cli/status_line.hpp"
 #include "cuda/check.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/ladder.hpp"

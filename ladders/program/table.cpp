@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/program.hpp"
-#include "app/text.hpp"
+#include "cli/program.hpp"
+#include "cli/text.hpp"
 
 namespace stagewise::ladder {
 namespace {

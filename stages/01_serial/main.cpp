@@ -7,7 +7,7 @@
 #include "01_serial/offers.hpp"
 #include "01_serial/operation_files.hpp"
 #include "01_serial/serial_executor.hpp"
-#include "app/stage.hpp"
+#include "cli/stage.hpp"
 #include "io/open_blas.hpp"
 #include "offers/all.hpp"
 #include "tensor/error.hpp"

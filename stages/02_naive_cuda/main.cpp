@@ -4,7 +4,7 @@
 #include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "02_naive_cuda/offers.hpp"
 #include "02_naive_cuda/operation_files.hpp"
-#include "app/gpu_stage.hpp"
+#include "cli/gpu_stage.hpp"
 #include "offers/all.hpp"
 
 namespace {

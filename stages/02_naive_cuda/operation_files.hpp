@@ -2,7 +2,7 @@
 /// Which file computes each operation, for Stage::files.
 #pragma once
 
-#include "app/stage.hpp"
+#include "cli/stage.hpp"
 
 namespace stagewise {
 

@@ -7,7 +7,7 @@
 #include "03_shared_memory/offers.hpp"
 #include "03_shared_memory/operation_files.hpp"
 #include "03_shared_memory/shared_memory_executor.hpp"
-#include "app/gpu_stage.hpp"
+#include "cli/gpu_stage.hpp"
 #include "offers/all.hpp"
 
 namespace {

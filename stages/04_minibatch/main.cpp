@@ -5,7 +5,7 @@
 #include "04_minibatch/operation_files.hpp"
 #include "04_minibatch/recorded_prediction.hpp"
 #include "04_minibatch/step_options.hpp"
-#include "app/gpu_stage.hpp"
+#include "cli/gpu_stage.hpp"
 #include "offers/all.hpp"
 
 namespace {

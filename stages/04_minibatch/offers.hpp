@@ -2,7 +2,7 @@
 /// What stage 04's program offers.
 #pragma once
 
-#include "app/stage.hpp"
+#include "cli/stage.hpp"
 
 namespace stagewise {
 

@@ -7,7 +7,7 @@
 
 #include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/recorded_step.hpp"
-#include "app/stage.hpp"
+#include "cli/stage.hpp"
 
 namespace stagewise {
 

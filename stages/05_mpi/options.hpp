@@ -7,7 +7,7 @@
 #include <string>
 
 #include "05_mpi/distribute.hpp"
-#include "app/stage.hpp"
+#include "cli/stage.hpp"
 #include "mpi/devices.hpp"
 #include "mpi/world.hpp"
 

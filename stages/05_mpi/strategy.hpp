@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "app/stage.hpp"
+#include "cli/stage.hpp"
 
 namespace stagewise::mpi {
 

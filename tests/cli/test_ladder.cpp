@@ -219,7 +219,7 @@ TEST_F(Ladders, ARooflineNeedsTimesOfAGpuOrCounters) {
   expect_failure(
       command + "r.svg", 1,
       "--roofline needs the times of a GPU, or counters: without a GPU, use "
-      "build/cpu/bin/observed/ladder (cmake --build build/cpu --target ladder_observed)");
+      "build/cpu/bin/instrumented/ladder (cmake --build build/cpu --target ladder_instrumented)");
 }
 
 // ----------------------------------------------------------------------------------- what is wrong

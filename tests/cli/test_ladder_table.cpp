@@ -46,7 +46,7 @@ std::string print(const Table& table, Measured measured = Measured::rates) {
   return out.str();
 }
 
-/// As in an observed program, where kernels are counted.
+/// As in an instrumented program, where kernels are counted.
 TEST(LadderTable, ShowsWhatKernelsAskOfMemory) {
   Table table{"rung", "cuBLAS", {row_of("dot-non-divergent", 1), row_of("async-copies", 1)}, {}};
   KernelCounters slow;

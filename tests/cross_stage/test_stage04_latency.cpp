@@ -15,7 +15,7 @@
 #include "01_serial/serial_executor.hpp"
 #include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/recorded_prediction.hpp"
-#include "app/latency.hpp"
+#include "cli/latency.hpp"
 #include "cross_stage/gpu_test.hpp"
 #include "cuda/handles.hpp"
 #include "data/generators.hpp"

@@ -20,7 +20,7 @@ PAGES = ["README.md", "docs/pages/index.md", "docs/pages/seeing.md", "docs/pages
 # Seconds that no command takes with so little data, on whatever machine.
 LIMIT = 120
 # NVIDIA's profiler; files that a reader brings; and a training's gradient that overflows, as the page says.
-CANNOT_RUN = re.compile(r"nsys|seven\.png|NAME|my\.cu|--learning-rate 1e10|\btest_\w+|build/\w+/bin/(observed|mistakes)")
+CANNOT_RUN = re.compile(r"nsys|seven\.png|NAME|my\.cu|--learning-rate 1e10|\btest_\w+|build/\w+/bin/(instrumented|mistakes)")
 READ_OR_DRAW = re.compile(r"\./run\.sh (plot|convert|predict-scaling)\b")
 
 

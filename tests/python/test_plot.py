@@ -337,7 +337,7 @@ class Refusals(Figures):
                 ("roofline", "a.json", training(), "does not say what its device can do; ladders and train --explain "
                  "write that"),
                 ("roofline", "a.json", ladder(rung("naive", 1), cuda_on_cpu=True), "which programs of the target "
-                 "observed_programs"),
+                 "instrumented_programs"),
                 ("roofline", "a.json", ladder({"name": "naive", "verified": True, "bytes": 3, "seconds": 1}),
                  "kernels move bytes and compute next to"),
                 ("roofline", "a.json", ladder(rung("naive", 1), limits=LIMITS | {"bytes_per_second": 0}),

@@ -138,7 +138,7 @@ class TourTest(unittest.TestCase):
 
     def test_needs_programs_that_count(self):
         self.fails("stage02_fake did not write a report to out/stage02_fake_counters.json that the tour understands; is "
-                   "it a program of the target observed_stages?", "count", "out",
+                   "it a program of the target instrumented_stages?", "count", "out",
                    self.counting("stage02_fake", {"launches": 3}))
 
     def test_needs_results_in_the_file_of_measured(self):

@@ -8,10 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "01_serial/serial_executor.hpp"
-#include "app/answers.hpp"
-#include "app/confusion.hpp"
-#include "app/drawing.hpp"
-#include "app/predictions.hpp"
+#include "cli/answers.hpp"
+#include "cli/confusion.hpp"
+#include "cli/drawing.hpp"
+#include "cli/predictions.hpp"
 #include "data/generators.hpp"
 #include "support.hpp"
 #include "training/evaluate.hpp"

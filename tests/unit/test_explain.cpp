@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/explain.hpp"
+#include "cli/explain.hpp"
 #include "support.hpp"
 
 namespace stagewise {

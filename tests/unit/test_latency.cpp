@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/latency.hpp"
+#include "cli/latency.hpp"
 #include "data/generators.hpp"
 #include "network/initialize.hpp"
 #include "tensor/error.hpp"

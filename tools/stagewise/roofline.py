@@ -80,7 +80,7 @@ def read(path: pathlib.Path) -> Roofline:
         raise Error(f"{path} has no operations: its kernels move bytes and compute next to nothing")
     if not points:
         raise Error(f"{path} has neither times of a GPU nor counters, which programs of the "
-                    "target observed_programs write")
+                    "target instrumented_programs write")
     cache = number(limits, "cache_bytes_per_second", path) if counted else 0
     return Roofline(_title(report, is_ladder), str(limits.get("device", "the device")), peak, memory,
                     cache, counted, points)

@@ -11,9 +11,9 @@
 #include "io/data_sets/idx.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
-#include "tensor/near_miss.hpp"
 #include "tensor/option_error.hpp"
 #include "tensor/quote.hpp"
+#include "tensor/suggestions.hpp"
 
 namespace stagewise {
 namespace {

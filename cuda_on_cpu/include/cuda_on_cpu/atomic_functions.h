@@ -12,7 +12,7 @@
 namespace cuda_on_cpu {
 
 /// What watches a program is told the truth: that they order nothing by themselves.
-#ifdef CUDA_ON_CPU_OBSERVED
+#ifdef CUDA_ON_CPU_INSTRUMENTED
 constexpr int atomic_order = __ATOMIC_RELAXED;
 constexpr int atomic_failure_order = __ATOMIC_RELAXED;
 #else
@@ -29,7 +29,7 @@ T atomic_exchange_if(T* address, T compare, T value) {
   return compare;
 }
 
-#ifdef CUDA_ON_CPU_OBSERVED
+#ifdef CUDA_ON_CPU_INSTRUMENTED
 /// Compares and exchanges without being reported; see src/accesses.cpp.
 bool exchange_unreported(std::uint16_t* place, std::uint16_t& before, std::uint16_t after);
 bool exchange_unreported(std::uint32_t* place, std::uint32_t& before, std::uint32_t after);

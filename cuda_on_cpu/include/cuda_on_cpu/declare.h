@@ -5,7 +5,7 @@
 /// also compares the two sides. Without this check, and on a GPU, there is nothing to declare; so a
 /// program says
 ///
-///     #ifdef CUDA_ON_CPU_OBSERVED
+///     #ifdef CUDA_ON_CPU_INSTRUMENTED
 ///     #include <cuda_on_cpu/declare.h>
 ///     ... declare_sent(&word, turn);
 ///     #endif

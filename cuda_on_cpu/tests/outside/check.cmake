@@ -21,7 +21,7 @@ else()
   set(where -DCUDA_ON_CPU=${cuda_on_cpu})
 endif()
 must_run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${FOLDER}/outside -DCMAKE_CXX_COMPILER=${COMPILER} ${where})
-must_run(${CMAKE_COMMAND} --build ${FOLDER}/outside --parallel 2 --target vector_add vector_add_observed)
+must_run(${CMAKE_COMMAND} --build ${FOLDER}/outside --parallel 2 --target vector_add vector_add_instrumented)
 
 execute_process(COMMAND ${FOLDER}/outside/vector_add OUTPUT_VARIABLE output RESULT_VARIABLE result)
 if(NOT result EQUAL 0 OR NOT output STREQUAL "1000 sums are right\n")
@@ -31,7 +31,7 @@ execute_process(COMMAND ${FOLDER}/outside/vector_add beyond ERROR_VARIABLE error
 if(NOT result EQUAL 1 OR NOT error MATCHES "vector_add\\.cu:10: kernel .vector_add.")
   message(FATAL_ERROR "vector_add beyond its vectors ended with ${result}: ${error}")
 endif()
-execute_process(COMMAND ${CMAKE_COMMAND} -E env STAGEWISE_CPU_OBSERVE=counters ${FOLDER}/outside/observed/vector_add
+execute_process(COMMAND ${CMAKE_COMMAND} -E env STAGEWISE_CPU_OBSERVE=counters ${FOLDER}/outside/instrumented/vector_add
                 OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
 if(NOT result EQUAL 0 OR NOT output MATCHES "kernel 'vector_add': 1 launch.*vector_add\\.cu:10 global loads")
   message(FATAL_ERROR "vector_add with accesses that are counted ended with ${result}: ${output}")
@@ -39,5 +39,5 @@ endif()
 execute_process(COMMAND ${CMAKE_COMMAND} -E env STAGEWISE_CPU_OBSERVE=counters ${FOLDER}/outside/vector_add
                 OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(output MATCHES "global loads")
-  message(FATAL_ERROR "vector_add reports accesses although it is not the observed one: ${output}")
+  message(FATAL_ERROR "vector_add reports accesses although it is not the instrumented one: ${output}")
 endif()

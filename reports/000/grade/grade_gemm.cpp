@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "03_shared_memory/kernels.hpp"
-#include "app/text.hpp"
+#include "cli/text.hpp"
 #include "ladders/program/product.hpp"
 #include "ladders/program/references.hpp"
 #include "verify/compare.hpp"

@@ -10,7 +10,7 @@
 #include "01_serial/serial_executor.hpp"
 #include "04_minibatch/fuse/fuse.hpp"
 #include "05_mpi/distributed_step.hpp"
-#include "app/text.hpp"
+#include "cli/text.hpp"
 #include "network/initialize.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"

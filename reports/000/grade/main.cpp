@@ -9,9 +9,9 @@
 #include <string>
 
 #include "05_mpi/transport.hpp"
-#include "app/program.hpp"
-#include "app/stage.hpp"
-#include "app/values.hpp"
+#include "cli/program.hpp"
+#include "cli/stage.hpp"
+#include "cli/values.hpp"
 #include "cuda/device.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "mpi/run_ranks.hpp"

@@ -4,7 +4,7 @@
 #include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "02_naive_cuda/offers.hpp"
 #include "02_naive_cuda/operation_files.hpp"
-#include "app/gpu_stage.hpp"
+#include "cli/gpu_stage.hpp"
 #include "offers/all.hpp"
 #include "reports/000/per_step_memory/per_step_memory.hpp"
 #include "reports/offers.hpp"

@@ -75,7 +75,7 @@ double cycles_of(const TileInfo& tile, double rate, Index tiles, Index k_tiles, 
 /// that count say what a GPU would do.
 double cost_of([[maybe_unused]] const TileInfo& tile, [[maybe_unused]] Index m,
                [[maybe_unused]] Index n, [[maybe_unused]] Index k, double cycles) {
-#if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
+#if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_INSTRUMENTED)
   const double elements = static_cast<double>(tile.BM) * tile.BN;
   const Index k_tiles = tile.count(m, n) * cuda::pieces(k, tile.BK);
   const double turns = static_cast<double>(k_tiles) * elements * (tile.BK + 200.0 / tile.results);

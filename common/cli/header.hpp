@@ -1,0 +1,42 @@
+/// @file
+/// What every run prints: about itself at the beginning, and about the test set at the end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cli/stage.hpp"
+#include "data/dataset.hpp"
+#include "io/report.hpp"
+#include "training/evaluate.hpp"
+
+namespace stagewise {
+
+/// What a sample of the data set is called: "image" or "sample".
+std::string unit_of(const Dataset& dataset);
+
+/// Prints the program and its device, the data, the network.
+/// @param samples how many there are: "10,000 training and 2,000 test images".
+/// @param sample the shape of one.
+/// @param classes how many classes they belong to.
+/// @param parameters how many numbers the network learns.
+void print_header(const Stage& stage, const RunOptions& options, const std::string& samples,
+                  const Shape& sample, int classes, std::int64_t parameters);
+
+/// The report of such a run; its results are added later.
+/// @param command the command line as it was given.
+Report report_of(const Stage& stage, const RunOptions& options,
+                 const std::vector<std::string>& command);
+
+/// Prints loss and accuracy of the test set, and adds them to the report.
+void add_test(const Evaluation& test, Report& report);
+
+/// A line of the header: "note   ...".
+void print_note(const std::string& text);
+
+/// Prints how much memory a network takes, if it is so much that filling it takes a while.
+void announce_size(double bytes);
+
+}  // namespace stagewise

@@ -1,0 +1,95 @@
+/// @file
+/// What a training run prints and writes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/csv_log.hpp"
+#include "cli/options.hpp"
+#include "cli/status_line.hpp"
+#include "training/trainer.hpp"
+
+namespace stagewise {
+
+/// An epoch, and what the validation set said after it.
+struct BestEpoch {
+  std::int64_t epoch = 0;
+  double loss = 0;
+  double accuracy = 0;
+
+  /// Whether another epoch is better: it has a higher accuracy, or the same and a lower loss.
+  /// @param report of an epoch with validation.
+  bool is_beaten_by(const EpochReport& report) const;
+};
+
+/// Adds it to the checkpoint, so that a resumed training knows what is to be beaten: as
+/// `best-epoch`, `best-validation-loss` and `best-validation-accuracy`.
+void add_best(const BestEpoch& best, std::map<std::string, std::string>& settings);
+
+/// What add_best() has added; empty if there is nothing.
+/// @throws Error naming the file if what it says makes no sense.
+std::optional<BestEpoch> read_best(const Checkpoint& checkpoint, const std::filesystem::path& file);
+
+/// Prints one line per epoch, and those of --log-every; saves checkpoints; collects the report.
+class TrainingLog final : public TrainingObserver {
+ public:
+  /// @param options, step must outlive this.
+  /// @param best of the epochs before, on the validation set.
+  /// @param log the table of --csv.
+  /// @param writes whether files are written; otherwise this rank only takes part in gathering
+  ///        what checkpoints hold.
+  TrainingLog(const RunOptions& options, const Dataset& training_set, const Step& step,
+              std::int64_t first_epoch, std::optional<BestEpoch> best, CsvLog log, bool writes);
+
+  void on_step(std::int64_t epoch, Index samples) override { progress_.show(epoch, samples); }
+  void on_log(const StepReport& report) override;
+  void on_epoch(const EpochReport& report, std::int64_t steps,
+                const std::vector<ParameterValues>& parameters) override;
+
+  /// Writes a checkpoint.
+  /// @param epoch, steps the number completed so far.
+  void save(const std::filesystem::path& file, std::int64_t epoch, std::int64_t steps,
+            const std::vector<ParameterValues>& parameters) const;
+
+  /// Prints which epoch was best, and which files have been saved.
+  void conclude() const;
+
+  /// Adds epochs and steps.
+  void add_to(Report& report) const;
+
+  /// Those that have been run.
+  const std::vector<EpochReport>& epochs() const { return epochs_; }
+
+ private:
+  /// Says so if the first epoch has led away from the goal.
+  void warn_of_rate(const EpochReport& report,
+                    const std::vector<ParameterValues>& parameters) const;
+
+  /// Adds an epoch to the table of --csv: a row for each reported step, or else a single one.
+  /// @param steps the number completed so far.
+  void log(const EpochReport& epoch, std::int64_t steps);
+
+  const RunOptions* options_;
+  const Step* step_;
+  bool writes_;
+  std::string unit_;
+  ProgressBar progress_;
+  std::vector<EpochReport> epochs_;
+  std::vector<StepReport> steps_;
+  CsvLog log_;
+  std::optional<BestEpoch> best_;
+  bool saved_best_ = false;  ///< whether an epoch of this run went to --save-best
+};
+
+/// Prints the list of the program's lines, with the time that each has taken.
+void print_timings(const std::vector<Timing>& timings);
+
+/// The same for the report.
+std::vector<TimingReport> timing_reports(const std::vector<Timing>& timings);
+
+}  // namespace stagewise

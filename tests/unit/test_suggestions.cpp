@@ -1,0 +1,36 @@
+#include <gtest/gtest.h>
+
+#include "tensor/suggestions.hpp"
+
+namespace stagewise {
+namespace {
+
+const std::vector<std::string> names = {"mlp", "cnn", "neuron", "--epochs", "--learning-rate"};
+
+TEST(NearMiss, ForgivesASlip) {
+  EXPECT_EQ(suggestions("--epoch", names), "--epochs");
+  EXPECT_EQ(suggestions("--epocsh", names), "--epochs");
+  EXPECT_EQ(suggestions("--learning-raet", names), "--learning-rate");
+  EXPECT_EQ(suggestions("--lerning_rate", names), "--learning-rate");
+  EXPECT_EQ(suggestions("mpl", names), "mlp");
+  EXPECT_EQ(suggestions("neurons", names), "neuron");
+}
+
+TEST(NearMiss, GuessesNothingElse) {
+  for (const char* const text : {"", "x", "transformer", "--frobnicate", "nn-", "--e"}) {
+    EXPECT_EQ(suggestions(text, names), "") << text;
+  }
+  EXPECT_EQ(suggestions(std::string(100000, 'x'), names), "");
+}
+
+TEST(NearMiss, TakesTheNearest) {
+  EXPECT_EQ(suggestions("trains", {"brain", "train", "drains"}), "train");
+}
+
+TEST(NearMiss, EndsASentence) {
+  EXPECT_EQ(did_you_mean("cn", names), "; did you mean cnn?");
+  EXPECT_EQ(did_you_mean("lstm", names), "");
+}
+
+}  // namespace
+}  // namespace stagewise
