@@ -121,6 +121,9 @@ void expect_same_outcome(const Outcome& actual, const Outcome& expected, const s
     }
   };
   expect_near(actual.parameters, expected.parameters, "");
+  if (actual.optimizer.size() + expected.optimizer.size() > 0) {
+    expect_near(actual.optimizer, expected.optimizer, ", the optimizer");
+  }
   ASSERT_EQ(actual.workers.size(), expected.workers.size()) << name;
   for (std::size_t i = 0; i < expected.workers.size(); ++i) {
     expect_near(actual.workers[i], expected.workers[i], ", worker " + std::to_string(i));

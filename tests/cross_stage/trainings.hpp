@@ -33,6 +33,7 @@ struct Outcome {
   std::vector<EpochReport> epochs;
   std::vector<ParameterValues> parameters;
   Starts workers;
+  std::vector<ParameterValues> optimizer;  ///< its state
 };
 
 class OutcomeRecorder final : public TrainingObserver {
@@ -62,6 +63,7 @@ Outcome train_case(std::unique_ptr<Executor<T>> executor, const TrainingCase& on
   // With a validation set, the network is used for something else between two epochs.
   train(network, *step, one.data, one.data.slice(0, 9), one.options, 1, recorder);
   recorder.outcome.workers = step->worker_parameters();
+  recorder.outcome.optimizer = step->optimizer_state();
   return recorder.outcome;
 }
 

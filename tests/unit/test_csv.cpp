@@ -166,7 +166,7 @@ const std::vector<BadTable> bad_tables = {
     {good + "1,-1e-999,0\n", "FILE, line 3, column b: '-1e-999' is not a finite number"},
     {good + std::string(10000, 'x') + ",2,0\n",
      "FILE, line 3, column a: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is not a finite "
-     "double"},
+     "number"},
     {good + std::string("1,2\0\x1b[31m\x7f,0\n", 13),
      R"(FILE, line 3, column b: '2\x00\x1b[31m\x7f' is not a finite number)"},
     {good + "1,2\r3,0\n", "FILE, line 3, column b: '2\\r3' is not a finite number"},

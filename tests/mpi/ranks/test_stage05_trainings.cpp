@@ -111,6 +111,7 @@ Outcome train_spread(const TrainingCase& one, Spread spread) {
     expect_same_whole_parameters(network, known.mesh(), one.options.sgd, one.name);
   }
   recorder.outcome.workers = step.worker_parameters();
+  recorder.outcome.optimizer = step.optimizer_state();
   return recorder.outcome;
 }
 
