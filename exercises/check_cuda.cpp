@@ -7,7 +7,6 @@
 #ifndef EXERCISE_ON_GPU  // where nothing is counted: only results are checked
 #include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #endif
 
@@ -118,55 +117,12 @@ Calls calls() {
           .host_synchronizations = counters.host_synchronizations};
 }
 
-namespace {
-
-/// Watches launches besides whoever counts.
-class LaunchWatcher final : public cuda_on_cpu::Observer {
- public:
-  LaunchWatcher() : counting_(*cuda_on_cpu::observer) {
-    allocations = counting_.allocations + 1;
-    frees = counting_.frees + 1;
-    cuda_on_cpu::observer = this;
-  }
-
-  void start_launch(const cuda_on_cpu::RunningLaunch& launch) override {
-    const Shape shape{launch.configuration.grid, launch.configuration.block};
-    if (shape.threads() > largest.threads()) largest = shape;
-    counting_.start_launch(launch);
-  }
-  void end_launch(cuda_on_cpu::RunningLaunch& launch) override { counting_.end_launch(launch); }
-  void start_block(const cuda_on_cpu::Block& block) override { counting_.start_block(block); }
-  void resume(const cuda_on_cpu::Fiber& fiber) override { counting_.resume(fiber); }
-  void access(const cuda_on_cpu::Fiber& fiber, const cuda_on_cpu::Access& access) override {
-    counting_.access(fiber, access);
-  }
-  cuda_on_cpu::Window window(const cuda_on_cpu::MemoryRange& range) override {
-    return counting_.window(range);
-  }
-  void passed_barrier(const cuda_on_cpu::Block& block) override { counting_.passed_barrier(block); }
-  void synchronized(const cuda_on_cpu::Block& block, unsigned warp, unsigned lanes) override {
-    counting_.synchronized(block, warp, lanes);
-  }
-  void ordered_otherwise() override { counting_.ordered_otherwise(); }
-  void thread_exited(const cuda_on_cpu::Block& block, unsigned thread) override {
-    counting_.thread_exited(block, thread);
-  }
-
-  Shape largest{dim3(0, 0, 0), dim3(0, 0, 0)};
-
- private:
-  cuda_on_cpu::Observer& counting_;
-};
-
-}  // namespace
-
 Counts counts_since_last_call() {
   static cuda_on_cpu::MemoryCounts before;
   static cuda_on_cpu::Counters calls_before;
   cuda_on_cpu::count_accesses();
-  static LaunchWatcher watcher;
   const cuda_on_cpu::MemoryCounts after = cuda_on_cpu::counted_accesses();
-  const cuda_on_cpu::Counters calls = cuda_on_cpu::counters();
+  cuda_on_cpu::Counters& calls = cuda_on_cpu::counters();
   const cuda_on_cpu::AccessCounts loads = after.loads - before.loads;
   const cuda_on_cpu::AccessCounts plain_stores = after.stores - before.stores;
   const cuda_on_cpu::AccessCounts atomics = after.atomics - before.atomics;
@@ -200,10 +156,11 @@ Counts counts_since_last_call() {
       .lanes_per_load = ratio(loads.lanes, loads.requests),
       .lanes_per_store = ratio(stores.lanes, stores.requests),
       .atomic_lanes = number(atomics.lanes),
-      .shape = watcher.largest};
+      .shape = calls.most_threads == 0 ? Shape{dim3(0, 0, 0), dim3(0, 0, 0)}
+                                       : Shape{calls.grid, calls.block}};
   before = after;
+  calls.most_threads = 0;
   calls_before = calls;
-  watcher.largest = {dim3(0, 0, 0), dim3(0, 0, 0)};
   return result;
 }
 

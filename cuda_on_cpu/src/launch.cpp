@@ -120,12 +120,18 @@ std::string exceeded_bound(const LaunchConfiguration& launch, const KernelCall& 
 
 void run_kernel(const char* kernel, const LaunchConfiguration& configuration, std::size_t allowed,
                 Place place, const KernelCall& call) {
-  ++counters().launches;
+  Counters& counted = counters();
+  ++counted.launches;
   RunningLaunch launch(kernel, configuration, place, call);
+  if (launch.blocks * launch.threads > counted.most_threads) {
+    counted.most_threads = launch.blocks * launch.threads;
+    counted.grid = configuration.grid;
+    counted.block = configuration.block;
+  }
   launch.allowed_shared = allowed;
   launch.order = settings().thread_order;
   launch.strict = settings().strict_barriers;
-  launch.seed = settings().seed + counters().launches;
+  launch.seed = settings().seed + counted.launches;
   if (observer != nullptr) observer->start_launch(launch);
   run(launch);
   if (observer != nullptr) observer->end_launch(launch);

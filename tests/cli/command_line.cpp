@@ -95,6 +95,7 @@ std::set<std::string> CommandLine::options_of(const std::string& command) {
   for (const std::string& line : lines_of(run_well(command + " --help"))) {
     if (line.starts_with("  --")) names.insert(line.substr(4, line.find(' ', 4) - 4));
   }
+  EXPECT_TRUE(names.contains("help")) << command;
   return names;
 }
 
@@ -136,9 +137,10 @@ void CommandLine::expect_failures(const std::string& begin, int exit_code, const
 Sayings CommandLine::table(const std::string& name) {
   std::ifstream file(fs::path(STAGEWISE_REPOSITORY) / "tests/cli/tables" / (name + ".txt"));
   Sayings sayings;
-  for (std::string command, said;
-       std::getline(file, command) && std::getline(file >> std::ws, said);) {
-    sayings.emplace_back(command, said);
+  for (std::string command, said; std::getline(file, command);) {
+    EXPECT_TRUE(std::getline(file, said) && said.starts_with("    ") && command[0] > ' ')
+        << command;
+    sayings.emplace_back(command, said.substr(4));
   }
   EXPECT_FALSE(sayings.empty()) << name;
   return sayings;

@@ -109,7 +109,7 @@ TEST_F(Latency, HasARowForEachPath) {
   if (IsSkipped()) return;
   expect_paths("stage04_minibatch", "--load double.h5 --batch-size 7", "7, host to host",
                {"eager", "captured"});
-  run_well("stage01_serial train --epochs 0 --save untrained.h5");
+  run_well("stage01_serial train --epochs 0 --hidden 40,20 --save untrained.h5");
   for (const std::string network : {"digits.h5", "neuron.h5", "untrained.h5"}) {
     expect_paths("ladder persistent", "--batch-size 1 --load " + network, "1" + without_copies,
                  {"eager", "captured", "streamed", "device", "persistent"});

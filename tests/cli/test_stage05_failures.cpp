@@ -234,6 +234,7 @@ TEST_F(Stage05Killed, EndsWithAnyOfItsRanks) {
   const std::string endless = training + "--epochs 1000000 ";
   end_by(SIGKILL, 0, ranks(3) + endless);
   end_by(SIGKILL, 2, ranks(3) + endless + "--strategy tensor");
+  end_by(SIGKILL, 3, ranks(4) + endless + "--strategy hybrid");
   if (is_emulated()) end_by(SIGKILL, 1, ranks(3) + endless + "--transport peer");
 }
 

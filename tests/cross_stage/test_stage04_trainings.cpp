@@ -99,6 +99,9 @@ TYPED_TEST(Stage04Trainings, EveryFormEqualsStage01) {
     if (!is_in_a_slow_preset()) this->expect_stage_01("mlp_relu", {.workers = 3}, form);
   }
   this->expect_stage_01("cnn_without", {.workers = 2}, {.streams_batches = true});
+  for (const std::string name : {"cnn_without", "momentum", "adam"}) {
+    this->expect_stage_01(name, {.workers = 1}, forms.back());
+  }
 }
 
 /// Recording, and how a batch comes to the device, change who does something, not what is done.

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "vector_types.h"
+
 namespace cuda_on_cpu {
 
 /// In which order threads start.
@@ -49,6 +51,8 @@ struct Counters {
   std::uint64_t graph_launches;
   std::uint64_t copies;                 ///< copies and fills
   std::uint64_t host_synchronizations;  ///< times that the host waited, or would have on a GPU
+  std::uint64_t most_threads;           ///< of a launch; whoever sets it to 0 hears of later ones
+  dim3 grid, block;                     ///< of that launch
 };
 /// What has happened so far; tests compare before and after.
 Counters& counters();

@@ -283,6 +283,17 @@ TYPED_TEST(Stage05Trainings, UnshuffledOnesEqualStage04s) {
 
 class Stage05 : public testing::Test {};
 
+TEST_F(Stage05, FindsTheRankOfTheFirstBadStep) {
+  mpi::MpiRanks ranks(test_world());
+  const int last = test_world().size() - 1;
+  Sums own = {.totals = {.loss = 0.5, .correct = 1}, .samples = 2};
+  EXPECT_EQ(ranks.sum(own).totals.first_bad_step, -1);
+  EXPECT_EQ(ranks.rank_of_bad_step(), -1);
+  own.totals.first_bad_step = test_world().rank() == last ? 5 : 6;
+  EXPECT_EQ(ranks.sum(own).totals.first_bad_step, 5);
+  EXPECT_EQ(ranks.rank_of_bad_step(), last);
+}
+
 /// Whoever reads the data, all ranks have the same; the files lie on rank 0's host only, or on all.
 TEST_F(Stage05, AllRanksHaveTheDataThatSomeCanRead) {
   const int rank = test_world().rank();
