@@ -17,7 +17,7 @@ namespace {
 
 /// A declaration in no class and no function of something with parentheses.
 struct Declaration {
-  Range scope;  ///< what the namespace around it holds
+  std::string space;  ///< the namespaces around it, "a::b::"
   std::size_t name_at;
   Range parameters;
   Range body;               ///< empty if there is none
@@ -32,7 +32,7 @@ class Checker {
     std::copy_if(tokens.begin(), tokens.end(), std::back_inserter(tokens_),
                  [](const Token& token) { return token.kind != TokenKind::space; });
     functions_ = find_device_functions(tokens_);
-    find_declarations({0, tokens_.size()}, {0, tokens_.size()});
+    find_declarations(0, tokens_.size(), "");
   }
 
   void check() const {
@@ -85,24 +85,33 @@ class Checker {
                        [&](std::string_view word) { return words.contains(word); });
   }
 
-  void find_declarations(Range range, Range scope) {
-    for (std::size_t i = range.first; i < range.end; ++i) {
+  void find_declarations(std::size_t first, std::size_t end, const std::string& space) {
+    for (std::size_t i = first; i < end; ++i) {
       if (is(i, "{")) {
         const std::size_t close = behind(i) - 1;
         const auto words = words_before(i);
-        const Range inside = {i + 1, close};
         if (contains_any(words, {"namespace", "extern"}) && !contains_any(words, {"(", "="}))
-          find_declarations(inside, words.contains("namespace") ? inside : scope);
+          find_declarations(i + 1, close, space + name_of_space(i));
         i = close;
       } else if (is_any(i, {"(", "["})) {
         i = behind(i) - 1;
       } else if (tokens_.is_word(i) && is(i + 1, "(")) {
-        declarations_.insert({i, declaration(i, scope)});
+        declarations_.insert({i, declaration(i, space)});
       }
     }
   }
 
-  Declaration declaration(std::size_t i, Range scope) const {
+  std::string name_of_space(std::size_t brace) const {
+    std::string name;
+    for (std::size_t i = brace; i-- > 0 && !is(i, "namespace");) {
+      if (is_any(i, {";", "{", "}"}) || tokens_.at(i).kind == TokenKind::literal)
+        return "";  // extern "C"
+      name.insert(0, tokens_.at(i).text);
+    }
+    return name + "::";
+  }
+
+  Declaration declaration(std::size_t i, const std::string& space) const {
     const auto words = words_before(i);
     const std::size_t close = behind(i + 1);
     const bool is_behind_type =
@@ -112,7 +121,7 @@ class Checker {
                                                 "friend", "using", "typedef", "=", ":"});
     const bool is_device = contains_any(words, {"__device__", "__global__"});
     const Range body = {close + 1, is(close, "{") ? behind(close) - 1 : close + 1};
-    return {scope,
+    return {space,
             i,
             {i + 2, close - 1},
             body,
@@ -183,18 +192,17 @@ class Checker {
     return true;
   }
 
-  /// The function that the name certainly stands for in this call; else null.
-  const Declaration* callee_of(std::size_t call) const {
+  /// The function that the name certainly stands for in a call by this caller; else null.
+  const Declaration* callee_of(std::size_t call, const Declaration& caller) const {
     const Declaration* found = nullptr;
     const int count = count_arguments({call + 2, behind(call + 1) - 1});
     for (const auto& [place, declared] : declarations_) {
       if (tokens_.at(place).text != tokens_.at(call).text) continue;
-      const bool is_other = found != nullptr && (declared.is_device != found->is_device ||
-                                                 declared.is_host != found->is_host ||
-                                                 declared.scope.first != found->scope.first);
-      if (is_other || !declared.is_simple || call < declared.scope.first ||
-          call >= declared.scope.end || count < 0 ||
-          count_arguments(declared.parameters) != count) {
+      const bool is_other = found != nullptr &&
+                            (declared.is_device != found->is_device ||
+                             declared.is_host != found->is_host || declared.space != found->space);
+      if (is_other || !declared.is_simple || !caller.space.starts_with(declared.space) ||
+          count < 0 || count_arguments(declared.parameters) != count) {
         return nullptr;
       }
       found = &declared;
@@ -248,7 +256,7 @@ class Checker {
     if (caller.is_device && is_of_library(call))
       refuse(tokens_.at(call),
              device_caller + " calls '" + name + "', a function of the host, which no GPU has");
-    const Declaration* const callee = callee_of(call);
+    const Declaration* const callee = callee_of(call, caller);
     if (callee == nullptr) return;
     if (caller.is_device && !callee->is_device)
       refuse(tokens_.at(call), device_caller + " calls '" + name +
