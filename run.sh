@@ -28,7 +28,7 @@ fail() {
 }
 
 # is_one_of WORD WORDS
-is_one_of() { [[ " $2 " == *" $1 "* ]]; }
+is_one_of() { [[ $1 != *" "* && " $2 " == *" $1 "* ]]; }
 
 # print TEXT: on standard output, whose disk may be full.
 print() { printf '%s\n' "$1" 2>/dev/null || fail "Standard output could not be written to." 1; }

@@ -15,7 +15,7 @@ import sys
 
 
 # What all kernels are made by.
-OF_ALL = re.compile(r"cuda_on_cpu/(translate|cmake)/|cmake/Cuda\.cmake|\.ci/compile_kernels\.py")
+OF_ALL = re.compile(r"cuda_on_cpu/translate/|(.*/)?CMakeLists\.txt|(cuda_on_cpu/)?cmake/|CMakePresets|\.ci/compile_kernels")
 
 
 def sources(build):

@@ -42,7 +42,7 @@ std::optional<Progress> progress_of(const std::string& row) {
   Progress progress;
   std::array<char, 2> commas{};
   std::istringstream cells(row);
-  cells >> progress.epoch >> commas[0] >> progress.step >> commas[1];
+  cells >> std::noskipws >> progress.epoch >> commas[0] >> progress.step >> commas[1];
   if (!cells || commas != std::array{',', ','}) return std::nullopt;
   return progress;
 }

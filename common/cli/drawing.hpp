@@ -12,8 +12,7 @@
 
 namespace stagewise {
 
-/// Lines from top to bottom, each as long as the others: a character stands for two pixels, the
-/// denser the lighter.
+/// Lines from top to bottom: a character stands for two pixels, the denser the lighter.
 using Drawing = std::vector<std::string>;
 
 /// A sample as it is drawn, in full size: with its three channels, else its first one. Values are

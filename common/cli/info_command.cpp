@@ -101,12 +101,21 @@ std::string with_short_prefix(double number) {
   return fixed(number, number < 99.95 && *prefix != '\0' ? 1 : 0) + prefix;
 }
 
-/// The text in lines of at most 100 columns, each behind `indent`.
-std::string indented(const std::string& text, const std::string& indent) {
-  std::istringstream lines(wrapped(text, 100 - indent.size()));
+/// The text in lines of at most 100 columns, each behind `indent`, broken behind a separator.
+std::string indented(const std::string& text, char separator, const std::string& indent) {
   std::string result;
-  for (std::string line; std::getline(lines, line);) result += indent + line + '\n';
-  return result;
+  std::string line = indent;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size() - 1) + 1;
+    const std::string part = text.substr(begin, end - begin);
+    if (line.size() > indent.size() && line.size() + part.size() > 100) {
+      result += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+      line = indent + (separator == ' ' ? "" : " ");
+    }
+    line += part;
+    begin = end;
+  }
+  return result + line + '\n';
 }
 
 /// "      = 1 kernel: 2.1 MB asked for, 4.0 sectors a request, 12 bank conflicts".
@@ -178,8 +187,8 @@ std::string table_of(const Stage& stage, const RunOptions& options) {
                             std::string("  ") + name_of(line.operation) + (is_fused ? "*" : ""),
                             change_of(stage, line, before), with_short_prefix(cost.bytes),
                             with_short_prefix(cost.operations), "  " + file_of(stage, line)})
-        << indented(operands_text(program, line.operation, rows), "      ");
-    if (is_fused) out << indented(replaced_text(line), "      # ");
+        << indented(operands_text(program, line.operation, rows), ',', "      ");
+    if (is_fused) out << indented(replaced_text(line), ' ', "      # ");
     const auto counted = counters.find(line_text(program, line));
     if (counted != counters.end()) out << counters_text(counted->second);
   }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "cli/option_list.hpp"
-#include "io/data_sets/catalog.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
 

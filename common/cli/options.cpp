@@ -210,8 +210,13 @@ void settle(const Stage& stage, RunOptions& options, int ranks) {
   if (count == 0) return;
   if (options.given.contains("workers") && options.workers.workers != count) {
     const std::string wanted = std::to_string(options.workers.workers);
-    throw UsageError("--workers " + wanted + " takes as many processes, not " +
-                     with_thousands(count) + ": start them with mpirun -n " + wanted);
+    throw UsageError("--workers " + wanted +
+                     (count == 1 ? " takes as many processes, and there is one: start them with "
+                                   "mpirun -n " +
+                                       wanted
+                                 : " contradicts the number of processes, each of which is a "
+                                   "worker: mpirun has started " +
+                                       with_thousands(count)));
   }
   options.workers.workers = count;
 }

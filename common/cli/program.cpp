@@ -57,7 +57,7 @@ std::string describe(const CLI::App& app, const CLI::ExtrasError& error) {
   const std::string unknown =
       (word.starts_with("-") ? "option " : "argument ") + in_quotes(word) + " is unknown; ";
   const std::string meant =
-      suggestions(word.substr(0, word.find('=')), names_like(innermost(app), word));
+      suggestion(word.substr(0, word.find('=')), names_like(innermost(app), word));
   if (!meant.empty()) return unknown + "did you mean " + meant + "?";
   const CLI::App& command = innermost(app);
   return unknown + app.get_name() + (&command == &app ? "" : " " + command.get_name()) +

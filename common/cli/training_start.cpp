@@ -75,8 +75,8 @@ Differences compare_contents(const Checkpoint& checkpoint, const Split& data) {
                           then.at("data-preparation"));
   }
   if (differs("data-samples")) {
-    compare("the number of training samples", now.at("data-samples"), then.at("data-samples"),
-            differences);
+    compare("the number of training samples", now.at("data-samples"),
+            excerpt(then.at("data-samples")), differences);
     return differences;
   }
   if (differs("data-values")) differences.emplace_back("the samples have other values");

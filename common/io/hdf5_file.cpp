@@ -174,6 +174,7 @@ InputFile::InputFile(std::filesystem::path path, std::string complaint)
     : path_(std::move(path)), complaint_(std::move(complaint)), file_(-1, H5Fclose) {
   const std::string objection = objection_to_reading(path_);
   if (!objection.empty()) throw failure(objection);
+  if (std::filesystem::file_size(path_) == 0) throw failure("the file is empty");
   if (H5Fis_hdf5(path_.c_str()) == 0) throw failure("it is not an HDF5 file");
   file_ = open_file(path_);
   if (!file_) throw failure("it is damaged, cut short, or may not be opened");
@@ -182,9 +183,9 @@ InputFile::InputFile(std::filesystem::path path, std::string complaint)
 Handle InputFile::open(const std::string& path) const {
   H5L_info_t link{};
   const bool is_known = H5Lget_info(id(), path.c_str(), &link, H5P_DEFAULT) >= 0;
-  if (is_known && link.type != H5L_TYPE_HARD)
-    throw failure(excerpt(path) + " is a link to elsewhere");
-  Handle object(is_known ? H5Oopen(id(), path.c_str(), H5P_DEFAULT) : -1, H5Oclose);
+  if (!is_known) throw failure("it has no " + excerpt(path));
+  if (link.type != H5L_TYPE_HARD) throw failure(excerpt(path) + " is a link to elsewhere");
+  Handle object(H5Oopen(id(), path.c_str(), H5P_DEFAULT), H5Oclose);
   if (!object) throw failure(excerpt(path) + " is damaged");
   return object;
 }

@@ -29,7 +29,7 @@ std::size_t slips_between(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::string suggestions(const std::string& text, const std::vector<std::string>& names) {
+std::string suggestion(const std::string& text, const std::vector<std::string>& names) {
   constexpr std::size_t longest = 64;
   if (text.size() > longest) return "";
   std::string best;
@@ -44,7 +44,7 @@ std::string suggestions(const std::string& text, const std::vector<std::string>&
 }
 
 std::string did_you_mean(const std::string& text, const std::vector<std::string>& names) {
-  const std::string name = suggestions(text, names);
+  const std::string name = suggestion(text, names);
   return name.empty() ? "" : "; did you mean " + name + "?";
 }
 

@@ -28,17 +28,17 @@ void invoke_one(const Group& group, Function&& function, Arguments&&... argument
     std::forward<Function>(function)(std::forward<Arguments>(arguments)...);
   }
 }
-template <class T>
-using plus = cuda_on_cpu::Add;
-template <class T>
-using less = cuda_on_cpu::Min;
-template <class T>
-using greater = cuda_on_cpu::Max;
-template <class T>
-using bit_and = cuda_on_cpu::And;
-template <class T>
-using bit_or = cuda_on_cpu::Or;
-template <class T>
-using bit_xor = cuda_on_cpu::Xor;
+#define CUDA_ON_CPU_OPERATION(name, Operation)                              \
+  template <class T>                                                        \
+  struct name {                                                             \
+    T operator()(T a, T b) const { return cuda_on_cpu::Operation()(a, b); } \
+  };
+CUDA_ON_CPU_OPERATION(plus, Add)
+CUDA_ON_CPU_OPERATION(less, Min)
+CUDA_ON_CPU_OPERATION(greater, Max)
+CUDA_ON_CPU_OPERATION(bit_and, And)
+CUDA_ON_CPU_OPERATION(bit_or, Or)
+CUDA_ON_CPU_OPERATION(bit_xor, Xor)
+#undef CUDA_ON_CPU_OPERATION
 
 }  // namespace cooperative_groups

@@ -234,9 +234,13 @@ TEST(TranslatePreprocessed, RefusesNoCallThatMayBeRight) {
   const std::string device = "__device__ int d() { return 1; }\n";
   const std::string kernel = "__global__ void k(int* x) { }\n";
   const std::string place = "# 1 \"f.cu\"\n";
-  EXPECT_EQ(
-      preprocessed(place + host + "__global__ void k() { h(1); }"),
-      "f.cu:2: the kernel 'k' calls 'h', a function of the host; write __device__ before that one");
+  for (const std::string& wrong :
+       {host + "__global__ void k() { h(1); }",
+        "namespace a { int h(int x); }\nnamespace a { __global__ void k() { h(1); } }"}) {
+    EXPECT_EQ(preprocessed(place + wrong),
+              "f.cu:2: the kernel 'k' calls 'h', a function of the host; write __device__ before "
+              "that one");
+  }
   for (const std::string& right : std::vector<std::string>{
            host + "__device__ int h(float x);\n__global__ void k() { h(1); }",
            "constexpr " + host + "__global__ void k() { h(1); }",

@@ -6,8 +6,6 @@
 /// --use_fast_math is an option of nvcc. Builds without it omit texture_convolution.cu.
 #pragma once
 
-#include <memory>
-
 #include <cuda_runtime.h>
 
 #include "03_shared_memory/kernels.hpp"

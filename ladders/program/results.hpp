@@ -70,7 +70,9 @@ void note_difference(Row& row, const std::vector<Found>& found,
       describe_differences(std::span<const Found>(found), std::span<const Expected>(expected),
                            {rows, columns, row.tile}, [&](double value, double wanted) {
                              const double difference = std::abs(value - wanted);
-                             if (!(difference <= row.worst)) row.worst = difference;
+                             if (!std::isnan(row.worst) && !(difference <= row.worst)) {
+                               row.worst = difference;
+                             }
                              return difference <= row.bound;  // which no NaN is
                            });
 }

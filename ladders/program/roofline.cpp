@@ -1,5 +1,6 @@
 #include "ladders/program/roofline.hpp"
 
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 
@@ -18,10 +19,12 @@ namespace fs = std::filesystem;
 
 /// A new file, for who removes it again.
 fs::path make_temporary_file() {
-  std::string name = (fs::temp_directory_path() / "ladder.XXXXXX").string();
+  std::error_code ignored;
+  const fs::path folder = fs::temp_directory_path(ignored);
+  std::string name = (folder / "ladder.XXXXXX").string();
   const int descriptor = mkstemp(name.data());
   if (descriptor < 0) {
-    throw Error("no file can be made in " + fs::temp_directory_path().string() +
+    throw Error("no file can be made in " + folder.string() +
                 ", where a report is needed to draw the figure; choose one by --report FILE");
   }
   close(descriptor);
@@ -44,16 +47,26 @@ void check_roofline(const fs::path& figure) {
 
 void draw_roofline(const Results& results, const Options& options,
                    const std::vector<std::string>& command) {
-  const bool is_temporary = options.report.empty();
-  const fs::path report = is_temporary ? make_temporary_file() : options.report;
-  if (is_temporary) write_report(report, results, options, command);
+  struct Temporary {
+    ~Temporary() {
+      std::error_code ignored;
+      fs::remove(name, ignored);
+    }
+    fs::path name;
+  } temporary;
+  if (options.report.empty()) {
+    temporary.name = make_temporary_file();
+    write_report(temporary.name, results, options, command);
+  }
+  const fs::path& report = options.report.empty() ? temporary.name : options.report;
   std::cout << std::flush;
   // NOLINTNEXTLINE(cert-env33-c, concurrency-mt-unsafe): every word is quoted
   const int code =
       std::system(command_line({STAGEWISE_RUN_SH, "plot", "--no-install", "roofline",
                                 report.string(), "--output", options.roofline.string()})
                       .c_str());
-  if (is_temporary) fs::remove(report);
+  // Whoever interrupts the drawing means this program, too, which does not hear of it meanwhile.
+  if (WIFEXITED(code) && WEXITSTATUS(code) == 128 + SIGINT) std::raise(SIGINT);
   if (code != 0) throw Error("the roofline was not drawn, for the reason above");
 }
 

@@ -74,11 +74,9 @@ TEST_F(Failures, OfDataFiles) {
   expect_failure(train + "--format idx --dataset digits/train-images-idx3-ubyte", 1,
                  "cannot read digits/train-labels-idx1-ubyte.gz: it is not a regular file");
   write("table.csv", "\033[7m,b...\n1,2\n");
-  EXPECT_TRUE(
-      expect_failure(
-          train + "--dataset table.csv --format csv --label x", 2,
-          "--label must name the column of table.csv that holds the class; the columns are ")
-          .ends_with(" \\x1b[7m, b..."));
+  EXPECT_TRUE(expect_failure(train + "--dataset table.csv --format csv --label x", 2,
+                             "--label x is not a column of table.csv, whose columns are ")
+                  .ends_with(" \\x1b[7m, b..."));
 }
 
 TEST_F(Failures, OfNamesThatACheckpointCouldNotKeep) {

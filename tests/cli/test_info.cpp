@@ -38,7 +38,7 @@ std::vector<Row> rows_of(const std::string& output) {
     } else if (line->starts_with("      # ") && !rows.empty()) {
       rows.back().replaces += line->substr(rows.back().replaces.empty() ? 8 : 7);
     } else if (line->starts_with("      ") && !line->starts_with("      all ") && !rows.empty()) {
-      rows.back().shaped += line->substr(rows.back().shaped.empty() ? 6 : 5);
+      rows.back().shaped += line->substr(rows.back().shaped.empty() ? 6 : 7);
     }
   }
   for (Row& each : rows) each.values = std::regex_replace(each.shaped, shape, "");
@@ -224,8 +224,9 @@ TEST_F(InfoOf, ProcessesSaysWhatTheyExchange) {
   ASSERT_NE(update, updates.end());
   EXPECT_EQ(update->file, "stages/05_mpi/all_reduce/2_two_shot.cu");
   EXPECT_EQ(update->replaces, "all_reduce sgd_update x4");
-  expect_failure("stage05_mpi info --program --workers 2", 2,
-                 "--workers 2 takes as many processes, not 1: start them with mpirun -n 2");
+  expect_failure(
+      "stage05_mpi info --program --workers 2", 2,
+      "--workers 2 takes as many processes, and there is one: start them with mpirun -n 2");
 }
 
 #endif

@@ -194,8 +194,10 @@ TEST(Csv, WhatIsWrongIsRefusedInASentence) {
 
 TEST(Csv, ALabelThatIsNoColumnIsWrongUsage) {
   EXPECT_EQ(
-      complaint(good, "A"),
+      complaint(good, ""),
       "--label must name the column of FILE that holds the class; the columns are a, b, label");
+  EXPECT_EQ(complaint(good, "A"),
+            "--label A is not a column of FILE, whose columns are a, b, label");
   EXPECT_THROW(read_text(good, "A"), UsageError);
   std::string wide = "c1";
   for (int i = 2; i <= 30; ++i) wide += ",c" + std::to_string(i);

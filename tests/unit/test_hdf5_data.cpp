@@ -145,7 +145,7 @@ TEST_F(Hdf5Data, NothingBehindTheEndIsRead) {
 
 TEST_F(Hdf5Data, MissingSetsAreNamed) {
   write_file(path_, {});
-  EXPECT_EQ(complaint(path_), "cannot read FILE: it is not an HDF5 file");
+  EXPECT_EQ(complaint(path_), "cannot read FILE: the file is empty");
   EXPECT_EQ(complaint([](hid_t) {}), "cannot read FILE: it has no data set /x");
   EXPECT_EQ(complaint(good_x), "cannot read FILE: it has no data set /y");
   EXPECT_EQ(complaint([](hid_t file) {

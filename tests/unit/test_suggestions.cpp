@@ -8,23 +8,23 @@ namespace {
 const std::vector<std::string> names = {"mlp", "cnn", "neuron", "--epochs", "--learning-rate"};
 
 TEST(NearMiss, ForgivesASlip) {
-  EXPECT_EQ(suggestions("--epoch", names), "--epochs");
-  EXPECT_EQ(suggestions("--epocsh", names), "--epochs");
-  EXPECT_EQ(suggestions("--learning-raet", names), "--learning-rate");
-  EXPECT_EQ(suggestions("--lerning_rate", names), "--learning-rate");
-  EXPECT_EQ(suggestions("mpl", names), "mlp");
-  EXPECT_EQ(suggestions("neurons", names), "neuron");
+  EXPECT_EQ(suggestion("--epoch", names), "--epochs");
+  EXPECT_EQ(suggestion("--epocsh", names), "--epochs");
+  EXPECT_EQ(suggestion("--learning-raet", names), "--learning-rate");
+  EXPECT_EQ(suggestion("--lerning_rate", names), "--learning-rate");
+  EXPECT_EQ(suggestion("mpl", names), "mlp");
+  EXPECT_EQ(suggestion("neurons", names), "neuron");
 }
 
 TEST(NearMiss, GuessesNothingElse) {
   for (const char* const text : {"", "x", "transformer", "--frobnicate", "nn-", "--e"}) {
-    EXPECT_EQ(suggestions(text, names), "") << text;
+    EXPECT_EQ(suggestion(text, names), "") << text;
   }
-  EXPECT_EQ(suggestions(std::string(100000, 'x'), names), "");
+  EXPECT_EQ(suggestion(std::string(100000, 'x'), names), "");
 }
 
 TEST(NearMiss, TakesTheNearest) {
-  EXPECT_EQ(suggestions("trains", {"brain", "train", "drains"}), "train");
+  EXPECT_EQ(suggestion("trains", {"brain", "train", "drains"}), "train");
 }
 
 TEST(NearMiss, EndsASentence) {

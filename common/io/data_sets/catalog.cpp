@@ -222,6 +222,13 @@ const Source& source_of(const DatasetOptions& options) {
                           list_of(format_names()) + did_you_mean(options.format, format_names()),
                       {"format"});
   }
+  std::error_code ignored;
+  if (fs::is_regular_file(options.name, ignored)) {
+    throw OptionError("--dataset " + options.name +
+                          " is a file; --format must say which format it has (" +
+                          list_of(format_names()) + ")",
+                      {"dataset", "format"});
+  }
   throw OptionError("--dataset " + excerpt(options.name) +
                         " is not a data set of this version, which has " +
                         list_of(dataset_names()) + "; a path needs --format (" +

@@ -62,8 +62,12 @@ std::size_t find_label(const std::vector<std::string>& columns, const std::strin
                        const fs::path& path) {
   const auto found = std::find(columns.begin(), columns.end(), label);
   if (found == columns.end()) {
-    throw OptionError("--label must name the column of " + path.string() +
-                          " that holds the class; the columns are " + list(columns),
+    throw OptionError("--label " +
+                          (label.empty() ? "must name the column of " + path.string() +
+                                               " that holds the class; the columns are "
+                                         : excerpt(label) + " is not a column of " + path.string() +
+                                               ", whose columns are ") +
+                          list(columns),
                       {"label"});
   }
   return static_cast<std::size_t>(found - columns.begin());
@@ -102,8 +106,8 @@ std::vector<std::int32_t> numbers_of(const std::vector<std::string>& labels,
     return is_number ? shortest(value == 0 ? 0 : value) : text;  // -0 is 0
   };
   std::map<std::string, std::int32_t> numbers;
-  for (const std::string& name : classes) {
-    numbers.emplace(key_of(name), static_cast<std::int32_t>(numbers.size()));
+  for (std::int32_t number = 0; const std::string& name : classes) {
+    numbers.emplace(key_of(name), number++);
   }
   std::vector<std::int32_t> result;
   for (const std::string& label : labels) {
