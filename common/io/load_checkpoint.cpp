@@ -190,8 +190,9 @@ class CheckpointReader {
                     " dimensions, but at most 4 are used");
     }
     Shape shape;
-    for (auto length = set.dimensions.rbegin(); length != set.dimensions.rend(); ++length) {
-      shape = shape.batched(static_cast<Index>(*length));
+    const std::vector<hsize_t> from_last(set.dimensions.rbegin(), set.dimensions.rend());
+    for (const hsize_t length : from_last) {
+      shape = shape.batched(static_cast<Index>(length));
     }
     return {.name = name, .shape = shape, .values = file_.values_of(set)};
   }

@@ -234,9 +234,9 @@ TEST(TranslatePreprocessed, RefusesNoCallThatMayBeRight) {
   const std::string device = "__device__ int d() { return 1; }\n";
   const std::string kernel = "__global__ void k(int* x) { }\n";
   const std::string place = "# 1 \"f.cu\"\n";
-  for (const std::string& wrong :
-       {host + "__global__ void k() { h(1); }",
-        "namespace a { int h(int x); }\nnamespace a { __global__ void k() { h(1); } }"}) {
+  for (const std::string& wrong : std::vector<std::string>{
+           host + "__global__ void k() { h(1); }",
+           "namespace a { int h(int x); }\nnamespace a { __global__ void k() { h(1); } }"}) {
     EXPECT_EQ(preprocessed(place + wrong),
               "f.cu:2: the kernel 'k' calls 'h', a function of the host; write __device__ before "
               "that one");

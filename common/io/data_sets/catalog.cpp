@@ -73,7 +73,7 @@ fs::path data_folder(const DatasetOptions& options) {
 /// A file of a named data set, with or without ".gz".
 /// @throws Error if it is missing.
 fs::path existing(const DatasetOptions& options, const fs::path& file) {
-  const fs::path path = with_or_without_gz(file);
+  fs::path path = with_or_without_gz(file);
   if (is_there(path)) return path;
   throw Error("the data set " + options.name + " needs the file " + path.string() +
               " (or the same with .gz), which is not there: let --data-dir or STAGEWISE_DATA_DIR "

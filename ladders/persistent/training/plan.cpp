@@ -32,17 +32,17 @@ SharedLayout shared_layout(const Plan& plan, const Sizes& n) {
     end += padded(elements, length<T>);
     return static_cast<int>(begin);
   };
-  constexpr auto per_double = static_cast<int>(sizeof(double) / sizeof(T));
+  constexpr Index per_double = length<T> / length<double>;
   SharedLayout layout;
   layout.input = place(2 * n.padded_rows * n.k_stride);
   layout.weight = place(n.units * n.k_stride);
   layout.partials =
       place(std::max({plan.forward_parts * n.padded_rows * n.units,
                       plan.backward_parts * n.units * n.k_stride, plan.input_slices * n.own_sums}));
-  layout.exchange =
-      place(std::max<Index>({n.padded_rows * n.units, Index{plan.unit_slices} * n.own_rows * n.out,
-                             Index{plan.input_slices} * n.gradients,
-                             3 * per_double * std::max(n.own_rows, plan.input_slices)}));
+  layout.exchange = place(
+      std::max<Index>({Index{n.padded_rows} * n.units, Index{plan.unit_slices} * n.own_rows * n.out,
+                       Index{plan.input_slices} * n.gradients,
+                       3 * per_double * std::max(n.own_rows, plan.input_slices)}));
   layout.hidden = place(n.own_sums);
   layout.dhidden = place(n.own_sums);
   layout.outputs = place(padded(n.own_rows, 2) * n.out);
