@@ -31,6 +31,17 @@ fs::path make_temporary_file() {
   return name;
 }
 
+void plot_roofline(const fs::path& report, const fs::path& figure) {
+  std::cout << std::flush;
+  // NOLINTNEXTLINE(cert-env33-c, concurrency-mt-unsafe): every word is quoted
+  const int code = std::system(command_line({STAGEWISE_RUN_SH, "plot", "--no-install", "roofline",
+                                             report.string(), "--output", figure.string()})
+                                   .c_str());
+  // Whoever interrupts the drawing means this program, too, which does not hear of it meanwhile.
+  if (WIFEXITED(code) && WEXITSTATUS(code) == 128 + SIGINT) std::raise(SIGINT);
+  if (code != 0) throw Error("the roofline was not drawn, for the reason above");
+}
+
 }  // namespace
 
 void check_roofline(const fs::path& figure) {
@@ -47,27 +58,17 @@ void check_roofline(const fs::path& figure) {
 
 void draw_roofline(const Results& results, const Options& options,
                    const std::vector<std::string>& command) {
-  struct Temporary {
-    ~Temporary() {
-      std::error_code ignored;
-      fs::remove(name, ignored);
-    }
-    fs::path name;
-  } temporary;
-  if (options.report.empty()) {
-    temporary.name = make_temporary_file();
-    write_report(temporary.name, results, options, command);
+  if (!options.report.empty()) return plot_roofline(options.report, options.roofline);
+  const fs::path report = make_temporary_file();
+  std::error_code ignored;
+  try {
+    write_report(report, results, options, command);
+    plot_roofline(report, options.roofline);
+  } catch (...) {
+    fs::remove(report, ignored);
+    throw;
   }
-  const fs::path& report = options.report.empty() ? temporary.name : options.report;
-  std::cout << std::flush;
-  // NOLINTNEXTLINE(cert-env33-c, concurrency-mt-unsafe): every word is quoted
-  const int code =
-      std::system(command_line({STAGEWISE_RUN_SH, "plot", "--no-install", "roofline",
-                                report.string(), "--output", options.roofline.string()})
-                      .c_str());
-  // Whoever interrupts the drawing means this program, too, which does not hear of it meanwhile.
-  if (WIFEXITED(code) && WEXITSTATUS(code) == 128 + SIGINT) std::raise(SIGINT);
-  if (code != 0) throw Error("the roofline was not drawn, for the reason above");
+  fs::remove(report, ignored);
 }
 
 }  // namespace stagewise::ladder

@@ -141,6 +141,7 @@ std::vector<Table> run_transpose(const TransposeOptions& o) {
   };
   std::vector<Table> tables;
   if (!rungs.rows.empty()) {
+    // NOLINTNEXTLINE(readability-suspicious-call-argument): the transposed matrix has cols rows
     runner.run(rungs, ladder, problem, runner.work_on(y, transposed, cols, rows));
     tables.push_back(rungs);
   }

@@ -95,7 +95,7 @@ std::set<std::string> CommandLine::options_of(const std::string& command) {
   for (const std::string& line : lines_of(run_well(command + " --help"))) {
     if (line.starts_with("  --")) names.insert(line.substr(4, line.find(' ', 4) - 4));
   }
-  EXPECT_TRUE(names.contains("help")) << command;
+  EXPECT_FALSE(names.empty()) << command;
   return names;
 }
 

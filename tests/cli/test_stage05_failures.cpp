@@ -218,7 +218,7 @@ class Stage05Killed : public Stage05 {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));  // among the steps of an epoch
     const auto start = Clock::now();
     EXPECT_EQ(::kill(victim, signal), 0);
-    const Outcome outcome = job.wait();
+    Outcome outcome = job.wait();
     EXPECT_LT(Clock::now() - start, longest);
     EXPECT_EQ(outcome.signal, 0) << outcome.err;
     EXPECT_GT(outcome.exit_code, 0) << outcome.err;
