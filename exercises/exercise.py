@@ -271,8 +271,8 @@ def check_command(exercise, answer, program, on_gpu):
                 HERE / "check.cpp", HERE / "check_cuda.cpp", "-o", program]
     common = common_objects(exercise.kind).values()
     if exercise.kind == "cuda":
-        return [CUDA_ON_CPU / "compile.sh", "--instrumented", RUNTIME, source, program, "-O1", "-std=gnu++20", f"-I{HERE}",
-                answer, *common]
+        return [CUDA_ON_CPU / "compile.sh", "--instrumented", RUNTIME, source, program, "-O1", "-std=gnu++20",
+                f"-I{HERE}", answer, *common]
     return [*compile_command(exercise.kind), answer, source, *common, "-o", program]
 
 

@@ -90,8 +90,8 @@ function(cuda_on_cpu_sources target)
   target_link_libraries(${target} PUBLIC cuda_on_cpu::runtime)
 endfunction()
 
-# cuda_on_cpu_instrumented(PROGRAM): the program once more, as the target PROGRAM_instrumented, in the folder "instrumented" beside
-# it. Its kernels report their accesses to memory, for STAGEWISE_CPU_OBSERVE. Only they are compiled again; all other
+# cuda_on_cpu_instrumented(PROGRAM): the program once more, as the target PROGRAM_instrumented, in the folder
+# "instrumented" beside it. Its kernels report their accesses to memory, for STAGEWISE_CPU_OBSERVE. Only they are compiled again; all other
 # objects are the program's own, which is built, too. "all" does not contain it. Call it where everything that the
 # program links, and that these link, has been defined and can be seen. Libraries that have kernels, or link some,
 # become static ones. Under a sanitizer, there is no such program.

@@ -94,7 +94,9 @@ void expect_as_by_loops(const Perceptron& one) {
   ASSERT_TRUE(plan) << one.name();
   const TrainingCase training = one.training();
   const cross_stage::Outcome actual = train_in_one_kernel<T>(training, plan);
-  expect_same_outcome<T>(actual, train_serially<T>(training), one.name());
+  // Two short epochs round less than the trainings of the bounds: up to 4e-7 and 9e-16 here.
+  expect_same_outcome<T>(actual, train_serially<T>(training), one.name(),
+                         std::is_same_v<T, float> ? 1e-5 : 1e-13);
   expect_same_bits(train_in_one_kernel<T>(training, plan), actual, one.name());
 }
 

@@ -101,8 +101,8 @@ std::string name_of(const WorkerOptions& workers) {
 }
 
 template <typename T>
-void expect_same_outcome(const Outcome& actual, const Outcome& expected, const std::string& name) {
-  const double bound = std::is_same_v<T, float> ? 1e-4 : 1e-10;
+void expect_same_outcome(const Outcome& actual, const Outcome& expected, const std::string& name,
+                         double bound) {
   ASSERT_EQ(actual.epochs.size(), expected.epochs.size()) << name;
   for (std::size_t i = 0; i < expected.epochs.size(); ++i) {
     EXPECT_NEAR(actual.epochs[i].train_loss, expected.epochs[i].train_loss,
@@ -152,7 +152,9 @@ void expect_same_bits(const Outcome& a, const Outcome& b, const std::string& nam
 
 template Outcome train_serially<float>(const TrainingCase&, const WorkerOptions&);
 template Outcome train_serially<double>(const TrainingCase&, const WorkerOptions&);
-template void expect_same_outcome<float>(const Outcome&, const Outcome&, const std::string&);
-template void expect_same_outcome<double>(const Outcome&, const Outcome&, const std::string&);
+template void expect_same_outcome<float>(const Outcome&, const Outcome&, const std::string&,
+                                         double);
+template void expect_same_outcome<double>(const Outcome&, const Outcome&, const std::string&,
+                                          double);
 
 }  // namespace stagewise::cross_stage

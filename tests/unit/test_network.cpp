@@ -203,6 +203,31 @@ TEST(Operation, HasANameOfItsOwn) {
 
 // ---------------------------------------------------------------------------------------- printing
 
+TEST(Print, ShowsTheTwentyLinesOfATrainingStep) {
+  EXPECT_EQ(texts_of(step_of(mlp)),
+            (std::vector<std::string>{
+                "gather  features, labels, order -> batch, batch labels",
+                "gemm  batch, fc1/weight -> fc1/product",
+                "add_bias  fc1/product, fc1/bias -> fc1/sum",
+                "relu  fc1/sum -> fc1/output",
+                "gemm  fc1/output, fc2/weight -> fc2/product",
+                "add_bias  fc2/product, fc2/bias -> fc2/output",
+                "softmax_cross_entropy  fc2/output, batch labels -> probabilities, row losses",
+                "argmax  fc2/output -> classes",
+                "accumulate  row losses, classes, batch labels, totals -> totals",
+                "softmax_cross_entropy_backward  probabilities, batch labels -> d fc2/output",
+                "column_sums  d fc2/output -> d fc2/bias",
+                "gemm  d fc2/output, fc2/weight -> d fc1/output",
+                "gemm  fc1/output, d fc2/output -> d fc2/weight",
+                "relu_backward  fc1/output, d fc1/output -> d fc1/sum",
+                "column_sums  d fc1/sum -> d fc1/bias",
+                "gemm  batch, d fc1/sum -> d fc1/weight",
+                "sgd_update  d fc1/weight, fc1/weight -> fc1/weight",
+                "sgd_update  d fc1/bias, fc1/bias -> fc1/bias",
+                "sgd_update  d fc2/weight, fc2/weight -> fc2/weight",
+                "sgd_update  d fc2/bias, fc2/bias -> fc2/bias"}));
+}
+
 TEST(Print, ShowsWhatAFusedLineReplaces) {
   EXPECT_EQ(replaced_text({.operation = Relu()}), "");
   EXPECT_EQ(

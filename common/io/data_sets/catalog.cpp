@@ -59,8 +59,7 @@ fs::path with_other_ending(const fs::path& path) {
 
 /// `path` itself, or, if only that file exists, the path with the other ending.
 fs::path with_or_without_gz(const fs::path& path) {
-  const fs::path other = with_other_ending(path);
-  return !is_there(path) && is_there(other) ? other : path;
+  return is_there(path) || !is_there(with_other_ending(path)) ? path : with_other_ending(path);
 }
 
 /// The folder that contains a folder for each named data set.
@@ -122,8 +121,8 @@ std::vector<fs::path> cifar10_files(const DatasetOptions& options, Subset subset
 
 /// Whether the images have a file of labels beside them.
 bool has_idx_labels(const fs::path& images) {
-  const bool can_have = images.filename().string().find("images") != std::string::npos;
-  return can_have && is_there(with_or_without_gz(idx_labels_path(images)));
+  return images.filename().string().find("images") != std::string::npos &&
+         is_there(with_or_without_gz(idx_labels_path(images)));
 }
 
 SingleFile idx_file(const fs::path& images, const DatasetOptions& options, const TableEncoding*) {
@@ -205,8 +204,7 @@ std::vector<std::string> names_of(const std::vector<Source>& table) {
 }
 
 const Source* find(const std::vector<Source>& table, const std::string& name) {
-  const auto place = std::find_if(table.begin(), table.end(),
-                                  [&](const Source& entry) { return entry.name == name; });
+  const auto place = std::ranges::find(table, name, &Source::name);
   return place == table.end() ? nullptr : &*place;
 }
 
@@ -223,17 +221,14 @@ const Source& source_of(const DatasetOptions& options) {
                       {"format"});
   }
   std::error_code ignored;
-  if (fs::is_regular_file(options.name, ignored)) {
-    throw OptionError("--dataset " + options.name +
-                          " is a file; --format must say which format it has (" +
-                          list_of(format_names()) + ")",
-                      {"dataset", "format"});
-  }
-  throw OptionError("--dataset " + excerpt(options.name) +
-                        " is not a data set of this version, which has " +
-                        list_of(dataset_names()) + "; a path needs --format (" +
-                        list_of(format_names()) + ")" + did_you_mean(options.name, dataset_names()),
-                    {"dataset", "format"});
+  const std::string known = " (" + list_of(format_names()) + ")";
+  const std::string what =
+      fs::is_regular_file(options.name, ignored)
+          ? options.name + " is a file; --format must say which format it has" + known
+          : excerpt(options.name) + " is not a data set of this version, which has " +
+                list_of(dataset_names()) + "; a path needs --format" + known +
+                did_you_mean(options.name, dataset_names());
+  throw OptionError("--dataset " + what, {"dataset", "format"});
 }
 
 }  // namespace

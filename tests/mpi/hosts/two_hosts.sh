@@ -187,14 +187,34 @@ ends_when_a_rank_is_killed() {
   expect_nobody_left "after a rank was killed"
 }
 
-# Only the first host has the data. (That they can be sent, tests of one host show.)
+# First both hosts have the data, then only the first one.
 ends_when_data_are_missing() {
-  local status=0 output=$folder/missing.txt
-  "$make_dataset" --train 50 --test 20 --format idx --output "$folder/$first/mnist" >/dev/null
-  run "$limit" "$output" 2 4 train --dataset mnist --hidden 8 --batch-size 10 --epochs 1 --data-from all || status=$?
+  local host from status begin seconds output=$folder/missing.txt
+  local reading=(train --dataset mnist --hidden 8 --batch-size 10 --epochs 1 --data-from)
+  for host in "$first" "$second"; do
+    "$make_dataset" --train 50 --test 20 --format idx --output "$folder/$host/mnist" >/dev/null
+  done
+  begin=$SECONDS
+  if ! run "$limit" "$output" 2 4 "${reading[@]}" all --save "$folder/all.h5"; then
+    expected "a training where every rank reads its host's data" "$output"
+  fi
+  seconds=$((SECONDS - begin + limit_of_failure)) # starting the ranks takes its time, too
+
+  rm -r "$folder/$second/mnist"
+  for from in root auto; do
+    if ! run "$limit" "$output" 2 4 "${reading[@]}" "$from" --save "$folder/$from.h5"; then
+      expected "a training with --data-from $from where only the first host has the data" "$output"
+    fi
+    if ! "$compare_checkpoints" --tolerance 0 "$folder/all.h5" "$folder/$from.h5" >"$output" 2>&1; then
+      expected "--data-from $from to train the same as --data-from all" "$output"
+    fi
+  done
+
+  status=0
+  run "$seconds" "$output" 2 4 "${reading[@]}" all || status=$?
   case $status in
     0 | 124 | 137)
-      expected "another exit code than 0 within $limit s where the second host has no data; it was $status
+      expected "another exit code than 0 within $seconds s where the second host has no data; it was $status
     (124 and 137: it had to be stopped)" "$output"
       ;;
   esac

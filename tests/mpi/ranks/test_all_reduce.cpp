@@ -240,6 +240,28 @@ TYPED_TEST(AllReduceKernels, CountBeyondTheLargestNumber) {
   EXPECT_EQ(found, (std::vector<std::uint32_t>{0xfffffffcU, 0xfffffffdU, 0xfffffffeU, 1, 2, 3}));
 }
 
+/// Each message of a bucket lies behind the one before it, so that all are one sum.
+TYPED_TEST(AllReduceKernels, AddUpBucketsOfTheTransport) {
+  using T = TypeParam;
+  const cuda::Stream stream;
+  const auto transport = mpi::make_transport<T>("peer", test_world());
+  const std::vector<Index> counts = {10, 2'560, 1, 64, 700};
+  const std::vector<T*> places = transport->memory_for(counts);
+  ASSERT_EQ(places.size(), counts.size());
+  std::vector<mpi::Piece<T>> bucket;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    copy_in(numbers_of<T>(test_world().rank(), i, counts[i]), places[i], stream);
+    bucket.push_back({places[i], counts[i]});
+  }
+  std::swap(bucket[1], bucket[2]);  // an order in which not all follow each other
+  transport->begin(bucket, stream);
+  transport->finish();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    EXPECT_EQ(copy_out(places[i], counts[i], stream), sums_of<T>(i, counts[i])) << i;
+  }
+  EXPECT_NO_THROW(transport->check());
+}
+
 /// The last rank does not come. The others give up, say who is missing, and wait no longer.
 TYPED_TEST(AllReduceKernels, GiveUp) {
   using T = TypeParam;
