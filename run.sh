@@ -432,8 +432,12 @@ build_quietly() {
   [[ $terminal == no || $steps -eq 0 || ! -t 2 ]] || printf '\e[A\r\e[K' >&2
 }
 
-# Open MPI refuses to run as root, the usual user in a container, unless both variables allow it.
-allow_root() { export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; }
+# Open MPI refuses to run as root, the usual user in a container, unless both variables allow it; and it complains where
+# a container does not let it copy from another process's memory, in versions 4 and 5.
+in_containers() {
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_smsc=^cma
+}
 
 # A stage's row stands while the next stage compiles.
 tour() {
@@ -442,7 +446,7 @@ tour() {
   if [[ $preset =~ ^(auto|cuda)$ ]] && has_gpu; then gpus=$(nvidia-smi --list-gpus | wc -l); fi
   build_quietly "stage 01" stage01_serial
   tools/tour.py begin "$folder/tour" --gpus "$gpus" || exit
-  allow_root
+  in_containers
   for stage in "${stages[@]}"; do
     if ! has_target "$stage"; then continue; fi # stage 05 without MPI
     [[ $stage == stage01_serial ]] || build_quietly "stage ${stage:5:2}" "$stage" compare_checkpoints
@@ -467,7 +471,7 @@ count() {
   set_up
   local stage programs=() code=0
   build instrumented_stages 90
-  allow_root
+  in_containers
   for stage in "${stages[@]:1}"; do
     if has_target "$stage"; then programs+=("$folder/bin/instrumented/$stage"); fi
   done
@@ -506,6 +510,7 @@ run_tests() {
   else
     say "Testing$(about $((600 / jobs))); --all adds what all programs share, ladders, reports and exercises"
   fi
+  in_containers
   ctest --preset "$preset" --parallel "$jobs" --no-tests=error --no-label-summary "${options[@]}" "${passed_on[@]}" || code=$?
   [[ $code -eq 0 ]] || fail "The tests failed (exit code $code); their output is above." "$code"
   list_skipped
