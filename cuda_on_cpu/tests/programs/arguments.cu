@@ -121,7 +121,6 @@ int main() {
   countThreads << <2, threads >> > (threads_seen);
   fillBins << < 1, 12 >> >(bins, increment, statistics);
   tools::twice<int> << <dim3(1), 1, 0, 0>> > (bins[1]);
-  OK(cudaDeviceSynchronize());
-  EXPECT(threads_seen == 64 && bins[0] == 8 && bins[1] == 16 && bins[2] == 8);
+  RESULT(threads_seen == 64 && bins[0] == 8 && bins[1] == 16 && bins[2] == 8);
   EXPECT(statistics.visits == 1 && statistics.sum == 66 && (1 << 3) == 8);
 }

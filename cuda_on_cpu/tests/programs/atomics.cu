@@ -88,8 +88,7 @@ int main() {
   c->cas = 100;
   c->smin = cuda::std::numeric_limits<long long>::max();
   all<<<4, 64>>>(c, small);
-  OK(cudaDeviceSynchronize());
-  EXPECT(c->add == 32640 && c->sub == -512 && c->mn == -205 && c->mx == 765);
+  RESULT(c->add == 32640 && c->sub == -512 && c->mn == -205 && c->mx == 765);
   EXPECT(c->an == 0x300 && c->orr == 0x1ff && c->xr == 0);
   EXPECT(c->inc == 56 && c->dec == 44 && c->uadd == 768 && c->umx == 255);
   EXPECT(c->ladd >> 33 == 256 && c->lmax >> 32 == 255 && c->smin == -255 && c->lexch == 7);
@@ -103,6 +102,5 @@ int main() {
   float *f = zeros<float>(1);
   a->store(5);
   objects<<<3, 50>>>(a, plain, f);
-  OK(cudaDeviceSynchronize());
-  EXPECT(a->load() == 305 && *plain == 149 && *f == 150);
+  RESULT(a->load() == 305 && *plain == 149 && *f == 150);
 }

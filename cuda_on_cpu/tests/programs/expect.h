@@ -10,6 +10,9 @@
 // The call must succeed.
 #define OK(...) EXPECT((__VA_ARGS__) == cudaSuccess)
 
+// What kernels have computed: the device comes to the end of its work without an error, and then this is so.
+#define RESULT(...) (OK(cudaDeviceSynchronize()), EXPECT(__VA_ARGS__))
+
 // Memory of host and device, filled with zeros.
 template <class T>
 T* zeros(std::size_t n) {

@@ -120,8 +120,7 @@ int main() {
   filter<<<(n + 127) / 128, 128>>>(evens, odds, counts, data, n);
   count_by_mask<<<(n + 127) / 128, 128>>>(counts + 2, data, n);
   histogram<<<1, 256>>>(bins, data, n);
-  OK(cudaDeviceSynchronize());
-  EXPECT(counts[0] == 500 && counts[1] == 166 && counts[2] == 199 && counts[3] <= 32);
+  RESULT(counts[0] == 500 && counts[1] == 166 && counts[2] == 199 && counts[3] <= 32);
   int sum_of_evens = 0, sum_of_odds = 0;
   unsigned right_bins[8] = {};
   for (int i = 0; i < n; ++i) {

@@ -55,8 +55,7 @@ void managed() {
   OK(cudaMemPrefetchAsync(y, bytes, device, NULL));
   add<<<8, 128>>>(y, x, y, n);
   OK(cudaMemPrefetchAsync(y, bytes, cudaCpuDeviceId, 0));
-  OK(cudaDeviceSynchronize());
-  EXPECT(y[0] == 3 && y[n - 1] == 3);
+  RESULT(y[0] == 3 && y[n - 1] == 3);
 
   Node* head = NULL;
   for (int i = 1; i <= 10; i++) {
@@ -66,8 +65,7 @@ void managed() {
     head = node;
   }
   sum_list<<<1, 1>>>(head, sum);
-  OK(cudaDeviceSynchronize());
-  EXPECT(*sum == 55);
+  RESULT(*sum == 55);
   while (head) {
     Node* next = head->next;
     delete head;
@@ -103,8 +101,7 @@ void mapped() {
   OK(cudaHostGetDevicePointer(&d_b, b.get(), 0));
   OK(cudaHostGetDevicePointer(&d_out, out.data(), 0));
   add<<<dim3(2), dim3(128)>>>(d_out, d_a, d_b, n);
-  OK(cudaDeviceSynchronize());
-  EXPECT(out[0] == 0.5 && out[n - 1] == 2.0 * (n - 1) + 0.5);
+  RESULT(out[0] == 0.5 && out[n - 1] == 2.0 * (n - 1) + 0.5);
   OK(cudaHostGetFlags(&flags, b.get()));
   EXPECT(flags & cudaHostAllocMapped);
   cudaPointerAttributes attributes;

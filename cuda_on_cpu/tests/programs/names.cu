@@ -88,12 +88,10 @@ int main() {
   swap(values, others);
   reverse<<<1, 4>>>(values, 4);
   reverse(numbers.begin(), numbers.end());
-  OK(cudaDeviceSynchronize());
-  EXPECT(values[0] == 3 && others[0] == -4 && numbers[0] == 7);
+  RESULT(values[0] == 3 && others[0] == -4 && numbers[0] == 7);
 
   compute<<<1, 1>>>(values, 4);
-  OK(cudaDeviceSynchronize());
-  EXPECT(values[0] == 104);
+  RESULT(values[0] == 104);
   auto cube = [](int x) { return x - 1; };
   const Machine machine;
   EXPECT(compute(1) == 2 && cube(5) == 4 && scale(2) == 6 && limit() == 10);
@@ -103,6 +101,5 @@ int main() {
   *x = -3;
   apply<<<1, 1>>>(Layer<Doubled>{}, x);
   clamp<<<1, 1>>>(x, -5);
-  OK(cudaDeviceSynchronize());
-  EXPECT(*x == -5 && largest(half<float>, 4) == 4 && max({1.0f, 2.0f}) == 2);
+  RESULT(*x == -5 && largest(half<float>, 4) == 4 && max({1.0f, 2.0f}) == 2);
 }

@@ -71,8 +71,7 @@ int main() {
   config.numAttrs = 1;
   OK(cudaLaunchKernelEx(&config, multiply, x, n));
   OK(cudaLaunchKernelExC(&config, (void*)add, args));
-  OK(cudaDeviceSynchronize());
-  EXPECT(x[0] == 37 && x[7] == 37);
+  RESULT(x[0] == 37 && x[7] == 37);
 
   int device = 0, sms = 0, per_sm = 0, supported = 0;
   const size_t shared = 4 * sizeof(int);
@@ -87,8 +86,7 @@ int main() {
   Limits limits = {30, 40};
   void* count_args[] = {(void*)&x, &n, &limits, &partial, &result};
   OK(cudaLaunchCooperativeKernel((void*)count_within, dim3(2), dim3(4), count_args, shared, 0));
-  OK(cudaDeviceSynchronize());
-  EXPECT(*result == 7);
+  RESULT(*result == 7);
 
   cudaFuncAttributes attributes;
   OK(cudaFuncGetAttributes(&attributes, multiply));

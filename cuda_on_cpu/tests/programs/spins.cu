@@ -89,8 +89,7 @@ int main() {
   count<<<1, 64>>>(&numbers[0], &numbers[1]);
   int total = 0;
   OK(cudaMemcpyFromSymbol(&total, sum, sizeof(int)));
-  OK(cudaDeviceSynchronize());
-  EXPECT(total == 4950 && numbers[0] == 2);
+  RESULT(total == 4950 && numbers[0] == 2);
   for (int i = 0; i < 4; ++i) EXPECT(order[i] == 3 - i);
   EXPECT(order[4] == 0);
 }

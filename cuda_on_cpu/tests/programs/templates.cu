@@ -77,8 +77,7 @@ int main() {
   EXPECT(reduced<Policy<256, Maximum>, int, true>(in, n) == 1008 * 1008);
   kernels::reduce<Policy<32, Plus>, std::common_type_t<int, std::decay_t<std::add_const_t<int>>>>
       <<<1, Policy<32, std::conditional_t<true, Plus, Maximum>>::threads>>>(in, out, 3, 1000);
-  OK(cudaDeviceSynchronize());
-  EXPECT(*out == 33559);
+  RESULT(*out == 33559);
 
   before_name<<<1, kThreads>>>(in);
   before_type<<<1, dim3(128)>>>(in);
@@ -89,6 +88,5 @@ int main() {
   void (*by_pointer)(int*) = declared_first;
   by_pointer<<<1, 96>>>(in);
   unbounded<<<1, 512>>>(in);
-  OK(cudaDeviceSynchronize());
-  EXPECT(in[0] == 255 && in[63] == 255);
+  RESULT(in[0] == 255 && in[63] == 255);
 }

@@ -93,8 +93,7 @@ int main() {
   dim3 block(128, 4);
   dim3 grid((M + WMMA_M * block.x / 32 - 1) / (WMMA_M * block.x / 32), (N + WMMA_N * block.y - 1) / (WMMA_N * block.y));
   wmma_example<<<grid, block>>>(a, b, c, M, N, K, alpha, beta);
-  OK(cudaDeviceSynchronize());
-  EXPECT(memcmp(c, expected, M * N * sizeof(float)) == 0);
+  RESULT(memcmp(c, expected, M * N * sizeof(float)) == 0);
 
   float *x = zeros<float>(256), *y = zeros<float>(256), *tf = zeros<float>(256), *bf = zeros<float>(256);
   int *bytes = zeros<int>(256), wrong = 0;

@@ -22,9 +22,11 @@ expect() {
 
 mkdir "a folder"
 cat >"a folder/right.cu" <<'END'
+#include <concepts>
 #include <cstdio>
 #include "twice.cuh"
-__global__ void kernel(int* x) { x[threadIdx.x] = twice(threadIdx.x); }
+template <std::integral T> // of C++20
+__global__ void kernel(T* x) { x[threadIdx.x] = twice(threadIdx.x); }
 int main(int argc, char** argv) {
   int *x, host[32];
   cudaMalloc(&x, sizeof(host));
