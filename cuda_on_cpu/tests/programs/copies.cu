@@ -37,9 +37,7 @@ int main(void) {
   double_rows<<<grid, block>>>(rows, pitch, W, H);
   OK(cudaMemcpy2DAsync(others, other_pitch, rows, pitch, (W - 1) * sizeof(float), H, cudaMemcpyDeviceToDevice));
   OK(cudaMemcpy2D(result.data(), W * sizeof(float), others, other_pitch, W * sizeof(float), H, cudaMemcpyDeviceToHost));
-  int wrong = 0;
-  for (int i = 0; i < W * H; ++i) wrong += result[i] != (i % W == W - 1 ? 0 : 2.0f * i);
-  EXPECT(wrong == 0);
+  for (int i = 0; i < W * H; ++i) EXPECT(result[i] == (i % W == W - 1 ? 0 : 2.0f * i));
   // A copy whose rows are wider than the pitch cannot be right.
   EXPECT(cudaMemcpy2D(rows, 64, host.data(), 80, 80, H, cudaMemcpyHostToDevice) == cudaErrorInvalidPitchValue);
   EXPECT(cudaGetLastError() == cudaErrorInvalidPitchValue && cudaGetLastError() == cudaSuccess);
@@ -72,7 +70,6 @@ int main(void) {
     for (int y = 0; y < H; ++y)
       for (int x = 0; x < W; ++x) {
         int inside = x >= 1 && x < 5 && y >= 2 && y < 5 && z < 2;
-        wrong += box[(z * H + y) * W + x] != (inside ? 2.0f * (((z + 3) * H + (y + 4)) * W + (x + 4)) : 0.0f);
+        EXPECT(box[(z * H + y) * W + x] == (inside ? 2.0f * (((z + 3) * H + (y + 4)) * W + (x + 4)) : 0.0f));
       }
-  EXPECT(wrong == 0);
 }

@@ -1,4 +1,5 @@
 // Programs that are refused in one sentence: with -DMISTAKE=n, the n-th. The sentence is said about the line behind it.
+// Where nothing is linked before it is said, main() is left out.
 #include <cuda.h>
 #include <stdio.h>
 
@@ -52,7 +53,6 @@ int main() {
 #elif MISTAKE == 11
 //! 'cudaTextureObject_t': CUDA on the CPU has no textures and no surfaces; this needs a GPU
 __global__ void fetch(float *out, cudaTextureObject_t image) { out[0] = tex1Dfetch<float>(image, threadIdx.x); }
-int main() {}
 
 #elif MISTAKE == 12
 int main() {
@@ -69,8 +69,6 @@ __device__ __forceinline__ unsigned int reversed_bytes(unsigned int x) {
   asm("prmt.b32 %0, %1, 0, 0x0123;" : "=r"(y) : "r"(x));
   return y;
 }
-__global__ void print() { printf("%x\n", reversed_bytes(0x01020304)); }
-int main() { print<<<1, 1>>>(); }
 
 #elif MISTAKE == 14
 __global__ void warp_sum(int *values) {
@@ -78,7 +76,6 @@ __global__ void warp_sum(int *values) {
   //! names the lanes that take part
   values[0] += __shfl_down(values[0], 16);
 }
-int main() { warp_sum<<<1, 32>>>(nullptr); }
 
 #elif MISTAKE == 15
 #define LAUNCH(kernel, ...) kernel<<<1, 32>>>(__VA_ARGS__)
@@ -88,7 +85,6 @@ __global__ void parent(int *x) {
     //! the kernel 'parent' launches a kernel; CUDA on the CPU has no dynamic parallelism, so launch it from the host
     LAUNCH(child, x);
 }
-int main() { LAUNCH(parent, nullptr); }
 
 #elif MISTAKE == 16
 __device__ float square(float x) { return x * x; }
@@ -104,20 +100,16 @@ __global__ void squares(float *values) {
   //! the kernel 'squares' calls 'square', a function of the host; write __device__ before that one
   values[threadIdx.x] = square(values[threadIdx.x]);
 }
-int main() { squares<<<1, 32>>>(nullptr); }
 
 #elif MISTAKE == 18
 #include <stdlib.h>
 //! the device function 'drawn' calls 'rand', a function of the host, which no GPU has
 __device__ int drawn() { return rand() % 6; }
-__global__ void dice(int *values) { values[threadIdx.x] = drawn(); }
-int main() { dice<<<1, 32>>>(nullptr); }
 
 #elif MISTAKE == 19
 #include <iostream>
 //! the kernel 'hello' uses std::cout, which is the host's; in a kernel, write printf()
 __global__ void hello() { std::cout << "hello\n"; }
-int main() { hello<<<1, 1>>>(); }
 
 #elif MISTAKE == 20
 __global__ void number(int *values) { values[threadIdx.x] = 1; }
@@ -136,7 +128,6 @@ int main() {
 #elif MISTAKE == 22
 //! the kernel 'first' returns something, but a kernel must be void
 __global__ int first(const int *values) { return values[0]; }
-int main() { first<<<1, 1>>>(nullptr); }
 
 #elif MISTAKE == 23
 void square(int *values) { values[threadIdx.x] *= values[threadIdx.x]; }
