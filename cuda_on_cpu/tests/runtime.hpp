@@ -30,6 +30,15 @@ class WithSettings {
   Settings before_;
 };
 
+/// A test that leaves settings and device as they were.
+class RuntimeTest : public testing::Test {
+ protected:
+  void TearDown() override { cudaDeviceReset(); }
+
+ private:
+  WithSettings settings_;
+};
+
 /// What the runtime says while `work` runs, and the error that it leaves behind.
 struct Outcome {
   std::string text;

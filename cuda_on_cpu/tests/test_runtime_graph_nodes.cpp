@@ -12,12 +12,15 @@ void multiply(int* x, int y) {
   x[threadIdx.x] *= y;
 }
 
-class GraphNodes : public testing::Test {
+class GraphNodes : public RuntimeTest {
  protected:
   void SetUp() override { ASSERT_EQ(cudaGraphCreate(&graph_, 0), cudaSuccess); }
   void TearDown() override {
+    if (executable_ != nullptr) {
+      OK(cudaGraphExecDestroy(executable_));
+    }
     OK(cudaGraphDestroy(graph_));
-    cudaDeviceReset();
+    RuntimeTest::TearDown();
   }
 
   /// A node that runs the kernel on x, behind others.
@@ -34,67 +37,58 @@ class GraphNodes : public testing::Test {
     return {untyped(kernel), dim3(1), dim3(2), 0, arguments_, nullptr};
   }
 
-  std::vector<int> result(cudaGraphExec_t executable) {
-    OK(cudaGraphLaunch(executable, nullptr));
+  void instantiate() { OK(cudaGraphInstantiate(&executable_, graph_, nullptr, nullptr, 0)); }
+
+  std::vector<int> result() {
+    OK(cudaGraphLaunch(executable_, nullptr));
     return from_device(x_, 2);
   }
 
-  cudaGraphExec_t instantiate() {
-    cudaGraphExec_t executable = nullptr;
-    OK(cudaGraphInstantiate(&executable, graph_, nullptr, nullptr, 0));
-    return executable;
-  }
-
   cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
   int* x_ = on_device(std::vector<int>{1, 2});
   int y_ = 0;
   void* arguments_[2] = {&x_, &y_};
-
- private:
-  WithSettings settings_;
 };
 
 TEST_F(GraphNodes, RunBehindWhatTheyNeed) {
   const cudaGraphNode_t last = append(add, 1);
   const cudaGraphNode_t first = append(multiply, 10);
   OK(cudaGraphAddDependencies(graph_, &first, &last, 1));
-  const cudaGraphExec_t executable = instantiate();
+  instantiate();
   std::vector<int> expected{1, 2};
   for (const ThreadOrder order :
        {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::random}) {
     settings().thread_order = order;
     for (int& value : expected) value = 10 * value + 1;
-    EXPECT_EQ(result(executable), expected);
+    EXPECT_EQ(result(), expected);
   }
-  OK(cudaGraphExecDestroy(executable));
 }
 
 TEST_F(GraphNodes, MayNotNeedEachOther) {
   const cudaGraphNode_t one = append(add, 1);
   const cudaGraphNode_t other = append(add, 2, {one});
   OK(cudaGraphAddDependencies(graph_, &other, &one, 1));
-  cudaGraphExec_t executable = nullptr;
   const Outcome outcome = outcome_of(
-      [&] { EXPECT_EQ(cudaGraphInstantiate(&executable, graph_, 0), cudaErrorInvalidValue); });
+      [&] { EXPECT_EQ(cudaGraphInstantiate(&executable_, graph_, 0), cudaErrorInvalidValue); });
   expect_says(outcome, {"need each other in a circle"});
 }
 
 TEST_F(GraphNodes, KeepTheirArgumentsAndTakeOthers) {
   const cudaGraphNode_t node = append(add, 5);
   y_ = 1000;  // the node has its own copy
-  const cudaGraphExec_t executable = instantiate();
-  EXPECT_EQ(result(executable), (std::vector<int>{6, 7}));
+  instantiate();
+  EXPECT_EQ(result(), (std::vector<int>{6, 7}));
   const cudaKernelNodeParams other = launch(multiply, 3);
-  OK(cudaGraphExecKernelNodeSetParams(executable, node, &other));
-  EXPECT_EQ(result(executable), (std::vector<int>{18, 21}));
+  OK(cudaGraphExecKernelNodeSetParams(executable_, node, &other));
+  EXPECT_EQ(result(), (std::vector<int>{18, 21}));
   const cudaHostNodeParams host{[](void*) {}, nullptr};
-  EXPECT_EQ(cudaGraphExecHostNodeSetParams(executable, node, &host), cudaErrorInvalidValue);
-  OK(cudaGraphExecDestroy(executable));
+  EXPECT_EQ(cudaGraphExecHostNodeSetParams(executable_, node, &host), cudaErrorInvalidValue);
 }
 
 TEST_F(GraphNodes, AreUpdatedFromAGraphOfTheSameShape) {
   append(add, 1, {append(multiply, 2)});
-  const cudaGraphExec_t executable = instantiate();
+  instantiate();
   cudaGraph_t clone = nullptr;
   OK(cudaGraphClone(&clone, graph_));
   cudaGraphNode_t nodes[2];
@@ -103,15 +97,14 @@ TEST_F(GraphNodes, AreUpdatedFromAGraphOfTheSameShape) {
   const cudaKernelNodeParams other = launch(add, 100);
   OK(cudaGraphKernelNodeSetParams(nodes[1], &other));
   cudaGraphExecUpdateResultInfo information{};
-  OK(cudaGraphExecUpdate(executable, clone, &information));
-  EXPECT_EQ(result(executable), (std::vector<int>{102, 104}));
+  OK(cudaGraphExecUpdate(executable_, clone, &information));
+  EXPECT_EQ(result(), (std::vector<int>{102, 104}));
   OK(cudaGraphDestroyNode(nodes[1]));
   cudaGraphExecUpdateResult why = cudaGraphExecUpdateSuccess;
   cudaGraphNode_t where = nullptr;
-  EXPECT_EQ(cudaGraphExecUpdate(executable, clone, &where, &why), cudaErrorGraphExecUpdateFailure);
+  EXPECT_EQ(cudaGraphExecUpdate(executable_, clone, &where, &why), cudaErrorGraphExecUpdateFailure);
   EXPECT_EQ(why, cudaGraphExecUpdateErrorTopologyChanged);
   OK(cudaGraphDestroy(clone));
-  OK(cudaGraphExecDestroy(executable));
   cudaGetLastError();
 }
 
@@ -146,7 +139,8 @@ TEST_F(GraphNodes, CopyFillAndCallTheHost) {
   EXPECT_EQ(type, cudaGraphNodeTypeMemset);
 
   pinned[2] = 100;
-  EXPECT_EQ(result(instantiate()), (std::vector<int>{0x01010102, 8}));
+  instantiate();
+  EXPECT_EQ(result(), (std::vector<int>{0x01010102, 8}));
   EXPECT_EQ(std::vector<int>(pinned, pinned + 3), (std::vector<int>{0x01010102, 8, 108}));
 
   cudaGraph_t clone = nullptr;
@@ -171,10 +165,8 @@ TEST_F(GraphNodes, CanBeGraphs) {
   cudaGraphNode_t two = nullptr;
   OK(cudaGraphAddChildGraphNode(&one, outer, nullptr, 0, graph_));
   OK(cudaGraphAddChildGraphNode(&two, outer, &one, 1, graph_));
-  cudaGraphExec_t executable = nullptr;
-  OK(cudaGraphInstantiateWithFlags(&executable, outer, 0));
-  EXPECT_EQ(result(executable), (std::vector<int>{3, 4}));
-  OK(cudaGraphExecDestroy(executable));
+  OK(cudaGraphInstantiateWithFlags(&executable_, outer, 0));
+  EXPECT_EQ(result(), (std::vector<int>{3, 4}));
   OK(cudaGraphDestroy(outer));
 }
 

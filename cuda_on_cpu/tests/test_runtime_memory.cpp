@@ -12,13 +12,7 @@ void add_one(int* data) {
   data[blockIdx.x * blockDim.x + threadIdx.x] += 1;
 }
 
-class DeviceMemory : public testing::Test {
- protected:
-  void TearDown() override { cudaDeviceReset(); }
-
- private:
-  WithSettings settings_;
-};
+class DeviceMemory : public RuntimeTest {};
 
 TEST_F(DeviceMemory, RunsOut) {
   settings().device_memory = 1000;

@@ -47,13 +47,7 @@ cudaEvent_t new_event(unsigned flags = cudaEventDisableTiming) {
   return event;
 }
 
-class Streams : public testing::Test {
- protected:
-  void TearDown() override { cudaDeviceReset(); }
-
- private:
-  WithSettings settings_;
-};
+class Streams : public RuntimeTest {};
 
 TEST_F(Streams, TheDefaultStreamWaitsForBlockingOnesAndTheyForIt) {
   settings().lazy_streams = true;
