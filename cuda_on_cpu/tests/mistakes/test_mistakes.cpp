@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <ostream>
 #include <regex>
 #include <string>
@@ -83,8 +82,7 @@ Ending outcome_of(const std::vector<std::string>& arguments, const Variables& va
 }
 
 std::string expected_text(const std::string& name) {
-  std::ifstream file(fs::path(MISTAKES_TEXTS) / (name + ".txt"));
-  return {std::istreambuf_iterator<char>(file), {}};
+  return read_file(fs::path(MISTAKES_TEXTS) / (name + ".txt"));
 }
 
 /// Addresses vary from run to run.
