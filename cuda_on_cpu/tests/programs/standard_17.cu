@@ -1,9 +1,9 @@
 // What C++17 takes and C++20 does not, or otherwise.
 //> µs 12 27 6, 1 1
-#include <cstdio>
 #include <functional>
 #include <type_traits>
-#include <vector>
+
+#include "expect.h"
 
 struct Range {
   Range() = delete;
@@ -32,14 +32,11 @@ int main() {
   const char* text = u8"µs";
   const Range range{4, 9};
   std::unary_negate<std::function<bool(int)>> is_odd(std::function<bool(int)>([](int x) { return x % 2 == 0; }));
-  std::vector<int> host = {range.first, range.last, increase(1)};
-  int* values;
-  cudaMalloc(&values, host.size() * sizeof(int));
-  cudaMemcpy(values, host.data(), host.size() * sizeof(int), cudaMemcpyHostToDevice);
-  apply<<<1, (unsigned)host.size()>>>(Triple(), values);
-  cudaMemcpy(host.data(), values, host.size() * sizeof(int), cudaMemcpyDeviceToHost);
+  const int numbers[] = {range.first, range.last, increase(1)};
+  int* values = zeros<int>(3);
+  memcpy(values, numbers, sizeof numbers);
+  apply<<<1, (unsigned)(sizeof numbers / sizeof(int))>>>(Triple(), values);
+  OK(cudaDeviceSynchronize());
   Cell a{1}, b{2};
-  printf("%s %d %d %d, %d %d\n", text, host[0], host[1], host[2], a != b, (int)is_odd(3));
-  cudaFree(values);
-  return 0;
+  printf("%s %d %d %d, %d %d\n", text, values[0], values[1], values[2], a != b, (int)is_odd(3));
 }

@@ -2,9 +2,9 @@
 //> 3 2 5 µm
 //> 7 __shared__ is a word // here
 //> elsewhere.cu:500
-#include <cstdio>
-#include <cstring>
 #include <string>
+
+#include "expect.h"
 
 /* kernel<<<1, 1>>>(x); __shared__ int y = 1; */
 static const char *const usage = R"help(
@@ -29,17 +29,12 @@ __global__ void count(const char *text, int length, char wanted, int *result)
 
 static int counted(const std::string &text, char wanted)
 {
-    char *d;
-    int *n, result = 0;
-    cudaMalloc(&d, text.size() + 1);
-    cudaMalloc(&n, sizeof(int));
-    cudaMemset(n, 0, sizeof(int));
-    cudaMemcpy(d, text.c_str(), text.size() + 1, cudaMemcpyHostToDevice);
+    char *d = zeros<char>(text.size() + 1);
+    int *n = zeros<int>(1);
+    memcpy(d, text.c_str(), text.size());
     count<<<1, 0x100>>>(d, (int)text.size(), wanted, n);
-    cudaMemcpy(&result, n, sizeof(int), cudaMemcpyDeviceToHost);
-    cudaFree(d);
-    cudaFree(n);
-    return result;
+    OK(cudaDeviceSynchronize());
+    return *n;
 }
 
 int main()

@@ -7,13 +7,15 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 try=("$@")
 
-# expect CODE SENTENCE-ON-STDERR ARGUMENTS...: runs the command; what it prints is in $output.
+# expect CODE SENTENCE REGEX ARGUMENTS...: runs the command, which must end so, say the sentence on stderr, and print a line
+# like this; what it prints is in $output.
 expect() {
-  local wanted=$1 sentence=$2 code=0
-  shift 2
+  local wanted=$1 sentence=$2 regex=$3 code=0
+  shift 3
   output=$("${try[@]}" "$@" 2>said) || code=$?
-  if [[ $code -ne $wanted ]] || { [[ -n $sentence ]] && ! grep -qF -- "$sentence" said; } || grep -qE 'core dumped|program\.(ii|cpp)' said; then
-    printf '%s: exit code %s instead of %s, or not the sentence "%s" in:\n' "$*" "$code" "$wanted" "$sentence" >&2
+  if [[ $code -ne $wanted ]] || ! grep -qE -- "$regex" <<<"$output" ||
+    { [[ -n $sentence ]] && ! grep -qF -- "$sentence" said; } || grep -qE 'core dumped|program\.(ii|cpp)' said; then
+    printf '%s: exit code %s instead of %s, or not the sentence "%s" and "%s" in:\n' "$*" "$code" "$wanted" "$sentence" "$regex" >&2
     cat said >&2
     echo "$output" >&2
     exit 1
@@ -96,33 +98,28 @@ printf '#include <cstdlib>\nint main() { exit(700); }\n' >exits.cu
 printf 'int main() { return -100; }\n' >negative.cu
 touch text.txt
 
-expect 7 'right.cu, on ' "a folder/right.cu" -D FACTOR=2 -- hello
+expect 7 'right.cu, on ' '' "a folder/right.cu" -D FACTOR=2 -- hello
 [[ $output == "62 hello"* ]] || { echo "Printed was: $output" >&2; exit 1; }
-expect 1 'error.cu:2:' error.cu
-expect 134 'was aborted' aborts.cu
-expect 188 "exits.cu ended with exit code 188, perhaps for CUDA's error 700" exits.cu
-expect 156 '' negative.cu
+expect 1 'error.cu:2:' '' error.cu
+expect 134 'was aborted' '' aborts.cu
+expect 188 "exits.cu ended with exit code 188, perhaps for CUDA's error 700" '' exits.cu
+expect 156 '' '' negative.cu
 [[ $(grep -c signal said) -eq 0 ]]
-expect 1 'newer.cu:6:' newer.cu
+expect 1 'newer.cu:6:' '' newer.cu
 [[ $(grep -c 'error:' said) -eq 1 ]] # those of C++20
-expect 1 'arguments.cu:5:' arguments.cu
+expect 1 'arguments.cu:5:' '' arguments.cu
 grep -q 'arguments.cu:6:.* error: ' said
 [[ $(grep -cE 'required from|kernel\.hpp|Launch' said) -eq 0 ]]
-expect 0 '' --help
-grep -q '^  try FILE.cu ' <<<"$output"
-expect 2 'There is no file none.cu' none.cu
-expect 2 'text.txt is no .cu file' text.txt
-expect 2 "Unknown option '--fast'" sorts.cu --fast
-expect 2 'Which program' --check
+expect 0 '' '^  try FILE.cu ' --help
+expect 2 'There is no file none.cu' '' none.cu
+expect 2 'text.txt is no .cu file' '' text.txt
+expect 2 "Unknown option '--fast'" '' sorts.cu --fast
+expect 2 'Which program' '' --check
 
-expect 0 '' --check "a folder/right.cu" -DFACTOR=2
-grep -q '^Nothing was found in 8 runs' <<<"$output"
-expect 0 '' hello.cu --check
-grep -q '^Nothing was found in 8 runs. They print the same lines in different orders' <<<"$output"
-expect 1 '' sorts.cu --check
-grep -q 'prints different output' <<<"$output"
+expect 0 '' '^Nothing was found in 8 runs' --check "a folder/right.cu" -DFACTOR=2
+expect 0 '' '^Nothing was found in 8 runs. They print the same lines in different orders' hello.cu --check
+expect 1 '' 'prints different output' sorts.cu --check
 grep -q 'line 2, usually: ' <<<"$output"
-expect 1 '' beyond.cu --check
-grep -q 'beyond.cu:3:.* index 32 out of bounds' <<<"$output"
-expect 1 '' nowhere.cu --check
+expect 1 '' 'beyond.cu:3:.* index 32 out of bounds' beyond.cu --check
+expect 1 '' '' nowhere.cu --check
 [[ $(grep -c 'writes through a null pointer' <<<"$output") -eq 1 ]] # in every order by another thread
