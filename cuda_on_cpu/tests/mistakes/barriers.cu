@@ -26,13 +26,13 @@ __global__ void left_neighbour_cured(int n, const float* x, float* y) {
 }
 //! [barrier_divergence_cured]
 
-void barrier_divergence(bool cured) {
+const Mistake barrier_divergence("barrier_divergence", [](bool cured) {
   const int n = 50;
   float* const x = counting(n);
   float* const y = unset(n);
   cured ? left_neighbour_cured<<<1, 64>>>(n, x, y) : left_neighbour<<<1, 64>>>(n, x, y);
   check(cudaDeviceSynchronize());
-}
+});
 
 //! [different_barriers]
 __global__ void swap_halves(const float* x, float* y) {
@@ -63,12 +63,12 @@ __global__ void swap_halves_cured(const float* x, float* y) {
 }
 //! [different_barriers_cured]
 
-void different_barriers(bool cured) {
+const Mistake different_barriers("different_barriers", [](bool cured) {
   float* const x = counting(64);
   float* const y = unset(64);
   cured ? swap_halves_cured<<<1, 64>>>(x, y) : swap_halves<<<1, 64>>>(x, y);
   check(cudaDeviceSynchronize());
-}
+});
 
 //! [missing_lanes]
 __global__ void sum(int n, const float* x, float* total) {
@@ -94,14 +94,14 @@ __global__ void sum_cured(int n, const float* x, float* total) {
 }
 //! [missing_lanes_cured]
 
-void missing_lanes(bool cured) {
+const Mistake missing_lanes("missing_lanes", [](bool cured) {
   const int n = 20;
   float* const x = counting(n);
   float* const total = unset(1);
   cured ? sum_cured<<<1, 32>>>(n, x, total) : sum<<<1, 32>>>(n, x, total);
   check(cudaDeviceSynchronize());
   expect(total, {210});
-}
+});
 
 //! [shuffle_outside_mask]
 __global__ void sum_some(unsigned n, const float* x, float* total) {
@@ -131,22 +131,15 @@ __global__ void sum_some_cured(unsigned n, const float* x, float* total) {
 }
 //! [shuffle_outside_mask_cured]
 
-void shuffle_outside_mask(bool cured) {
+const Mistake shuffle_outside_mask("shuffle_outside_mask", [](bool cured) {
   const int n = 20;
   float* const x = counting(n);
   float* const total = unset(1);
   cured ? sum_some_cured<<<1, 32>>>(n, x, total) : sum_some<<<1, 32>>>(n, x, total);
   check(cudaDeviceSynchronize());
   expect(total, {210});
-}
+});
 
 }  // namespace
-
-Mistakes of_barriers() {
-  return {{"barrier_divergence", barrier_divergence},
-          {"different_barriers", different_barriers},
-          {"missing_lanes", missing_lanes},
-          {"shuffle_outside_mask", shuffle_outside_mask}};
-}
 
 }  // namespace mistakes

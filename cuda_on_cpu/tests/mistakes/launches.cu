@@ -31,9 +31,9 @@ void run_cured(int rows, int columns, float* x) {
 }
 //! [too_many_threads_cured]
 
-void too_many_threads(bool cured) {
+const Mistake too_many_threads("too_many_threads", [](bool cured) {
   (cured ? run_cured : run)(100, 100, unset(100 * 100));
-}
+});
 
 //! [beyond_launch_bounds]
 constexpr int most_threads = 256;
@@ -56,9 +56,9 @@ void square_all_cured(int n, float* x) {
 }
 //! [beyond_launch_bounds_cured]
 
-void beyond_launch_bounds(bool cured) {
+const Mistake beyond_launch_bounds("beyond_launch_bounds", [](bool cured) {
   (cured ? square_all_cured : square_all)(1000, counting(1000));
-}
+});
 
 __global__ void reverse(int n, const float* x, float* y) {
   extern __shared__ float tile[];
@@ -83,10 +83,10 @@ void reverse_all_cured(int n, const float* x, float* y) {
 }
 //! [too_much_shared_cured]
 
-void too_much_shared(bool cured) {
+const Mistake too_much_shared("too_much_shared", [](bool cured) {
   (cured ? reverse_all_cured : reverse_all)(16000, counting(16000), unset(16000));
   check(cudaDeviceSynchronize());
-}
+});
 
 //! [unchecked_launch]
 void fill_all(int n, int threads, float* x) {
@@ -103,13 +103,13 @@ void fill_all_cured(int n, int threads, float* x) {
 }
 //! [unchecked_launch_cured]
 
-void unchecked_launch(bool cured) {
+const Mistake unchecked_launch("unchecked_launch", [](bool cured) {
   const int n = 100;
   float* const x = unset(n);
   check(cudaMemset(x, 0, n * sizeof(float)));
   (cured ? fill_all_cured : fill_all)(n, 256, x);
   expect(x, std::vector<float>(n, 1));
-}
+});
 
 __global__ void scale(int n, float a, float* x) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -140,14 +140,14 @@ void run_cured(int n, float* x) {
 }
 //! [late_error_cured]
 
-void late_error(bool cured) {
+const Mistake late_error("late_error", [](bool cured) {
   float* const x = counting(1000);
   if (cured) {
     run_cured(1000, x);
   } else {
     run(1000, x);
   }
-}
+});
 
 //! [failed_assertion]
 __global__ void pair_sums(int n, const float* x, float* y) {
@@ -173,20 +173,11 @@ void launch_cured(int n, const float* x, float* y) {
 }
 //! [failed_assertion_cured]
 
-void failed_assertion(bool cured) {
+const Mistake failed_assertion("failed_assertion", [](bool cured) {
   (cured ? launch_cured : launch)(101, counting(101), unset(51));
   check(cudaDeviceSynchronize());
-}
+});
 
 }  // namespace
-
-Mistakes of_launches() {
-  return {{"too_many_threads", too_many_threads},
-          {"beyond_launch_bounds", beyond_launch_bounds},
-          {"too_much_shared", too_much_shared},
-          {"unchecked_launch", unchecked_launch},
-          {"late_error", late_error},
-          {"failed_assertion", failed_assertion}};
-}
 
 }  // namespace mistakes

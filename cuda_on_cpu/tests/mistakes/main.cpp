@@ -8,10 +8,7 @@
 // result told of it.
 
 int main(int argc, char** argv) {
-  mistakes::Mistakes all = mistakes::of_barriers();
-  all.merge(mistakes::of_memory());
-  all.merge(mistakes::of_order());
-  all.merge(mistakes::of_launches());
+  const auto& all = mistakes::Mistake::all();
   const bool cured = argc == 3 && std::string(argv[2]) == "--cured";
   const auto found = argc == 2 || cured ? all.find(argv[1]) : all.end();
   if (found == all.end()) {

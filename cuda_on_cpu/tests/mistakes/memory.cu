@@ -19,12 +19,12 @@ __global__ void scale_cured(int n, float a, float* x) {
 }
 //! [beyond_allocation_cured]
 
-void beyond_allocation(bool cured) {
+const Mistake beyond_allocation("beyond_allocation", [](bool cured) {
   const int n = 1000;
   float* const x = counting(n);
   cured ? scale_cured<<<4, 256>>>(n, 2.0F, x) : scale<<<4, 256>>>(2.0F, x);
   check(cudaDeviceSynchronize());
-}
+});
 
 constexpr int rows = 6;
 constexpr int columns = 1500;
@@ -43,14 +43,14 @@ __global__ void difference_to_row_above_cured(const float* x, float* y) {
 }
 //! [row_above_cured]
 
-void row_above(bool cured) {
+const Mistake row_above("row_above", [](bool cured) {
   float* const x = counting(rows * columns);
   float* const y = unset(rows * columns);
   const dim3 grid(columns / 250, rows);
   cured ? difference_to_row_above_cured<<<grid, 250>>>(x, y)
         : difference_to_row_above<<<grid, 250>>>(x, y);
   check(cudaDeviceSynchronize());
-}
+});
 
 //! [misaligned]
 __global__ void sum_of_four(const float* x, float* sums) {
@@ -67,7 +67,7 @@ __global__ void sum_of_four_cured(const float* x, float* sums) {
 }
 //! [misaligned_cured]
 
-void misaligned(bool cured) {
+const Mistake misaligned("misaligned", [](bool cured) {
   float* const x = counting(129);
   float* const sums = unset(32);
   if (cured) {
@@ -78,7 +78,7 @@ void misaligned(bool cured) {
     //! [misaligned_launch]
   }
   check(cudaDeviceSynchronize());
-}
+});
 
 //! [null_pointer]
 void fill_nothing() {
@@ -100,9 +100,9 @@ void fill_nothing_cured() {
 }
 //! [null_pointer_cured]
 
-void null_pointer(bool cured) {
-  (cured ? fill_nothing_cured : fill_nothing)();
-}
+const Mistake null_pointer("null_pointer", [](bool cured) {
+  (cured ? fill_nothing_cured : fill_nothing)();  // each has an x of its own
+});
 
 //! [wild_index]
 __global__ void histogram(int n, const int* labels, double* bins) {
@@ -124,7 +124,7 @@ __global__ void histogram_cured(int n, const int* labels, int classes, double* b
 }
 //! [wild_index_cured]
 
-void wild_index(bool cured) {
+const Mistake wild_index("wild_index", [](bool cured) {
   const std::vector<int> host{0, 0x09000000, 0, 0};  // in the other byte order
   int* labels = nullptr;
   double* bins = nullptr;
@@ -136,7 +136,7 @@ void wild_index(bool cured) {
   cured ? histogram_cured<<<1, 32>>>(4, labels, 10, bins, labels + 4)
         : histogram<<<1, 32>>>(4, labels, bins);
   check(cudaDeviceSynchronize());
-}
+});
 
 //! [use_after_free]
 void add_twice(int n, float* x, float* y) {
@@ -156,10 +156,10 @@ void add_twice_cured(int n, float* x, float* y) {
 }
 //! [use_after_free_cured]
 
-void use_after_free(bool cured) {
+const Mistake use_after_free("use_after_free", [](bool cured) {
   const int n = 1000;
   (cured ? add_twice_cured : add_twice)(n, counting(n), counting(n));
-}
+});
 
 //! [double_free]
 void free_both(int n) {
@@ -183,9 +183,9 @@ void free_both_cured(int n) {
 }
 //! [double_free_cured]
 
-void double_free(bool cured) {
-  (cured ? free_both_cured : free_both)(1000);
-}
+const Mistake double_free("double_free", [](bool cured) {
+  (cured ? free_both_cured : free_both)(1000);  // floats each
+});
 
 //! [copy_beyond]
 void copy(int n, const std::vector<float>& host) {
@@ -204,9 +204,9 @@ void copy_cured(int n, const std::vector<float>& host) {
 }
 //! [copy_beyond_cured]
 
-void copy_beyond(bool cured) {
+const Mistake copy_beyond("copy_beyond", [](bool cured) {
   (cured ? copy_cured : copy)(1000, std::vector<float>(1000));
-}
+});
 
 //! [wrong_direction]
 void copy_back(int n, const float* x, std::vector<float>& host) {
@@ -220,10 +220,10 @@ void copy_back_cured(int n, const float* x, std::vector<float>& host) {
 }
 //! [wrong_direction_cured]
 
-void wrong_direction(bool cured) {
+const Mistake wrong_direction("wrong_direction", [](bool cured) {
   std::vector<float> host(1000);
   (cured ? copy_back_cured : copy_back)(1000, counting(1000), host);
-}
+});
 
 //! [host_access]
 void look(int n, float* x, std::vector<float>& result) {
@@ -240,11 +240,11 @@ void look_cured(int n, float* x, std::vector<float>& result) {
 }
 //! [host_access_cured]
 
-void host_access(bool cured) {
+const Mistake host_access("host_access", [](bool cured) {
   std::vector<float> result(1);
   (cured ? look_cured : look)(1000, unset(1000), result);
   expect(result.data(), {1});
-}
+});
 
 __global__ void add_up(int n, const float* x, float* total) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -272,11 +272,11 @@ void total_cured(int n, const float* x, std::vector<float>& result) {
 }
 //! [uninitialized_cured]
 
-void uninitialized(bool cured) {
+const Mistake uninitialized("uninitialized", [](bool cured) {
   std::vector<float> result(1);
   (cured ? total_cured : total)(100, counting(100), result);
   expect(result.data(), {5050});
-}
+});
 
 //! [beyond_dynamic_shared]
 __global__ void reverse(const float* x, float* y) {
@@ -297,10 +297,10 @@ void launch_cured(int n, const float* x, float* y) {
 }
 //! [beyond_dynamic_shared_cured]
 
-void beyond_dynamic_shared(bool cured) {
+const Mistake beyond_dynamic_shared("beyond_dynamic_shared", [](bool cured) {
   (cured ? launch_cured : launch)(64, counting(64), unset(64));
   check(cudaDeviceSynchronize());
-}
+});
 
 //! [beyond_shared]
 __global__ void differences(int n, const float* x, float* y) {
@@ -324,12 +324,12 @@ __global__ void differences_cured(int n, const float* x, float* y) {
 }
 //! [beyond_shared_cured]
 
-void beyond_shared(bool cured) {
+const Mistake beyond_shared("beyond_shared", [](bool cured) {
   float* const x = counting(100);
   float* const y = unset(100);
   cured ? differences_cured<<<2, 64>>>(100, x, y) : differences<<<2, 64>>>(100, x, y);
   check(cudaDeviceSynchronize());
-}
+});
 
 //! [stack_overflow]
 __device__ float sum(const float* x, int first, int end) {
@@ -354,31 +354,14 @@ __global__ void sums(int n, const float* x, float* y) {
   y[i] = (cured ? sum_cured : sum)(x, min(i * 30, n), min((i + 1) * 30, n));
 }
 
-void stack_overflow(bool cured) {
+const Mistake stack_overflow("stack_overflow", [](bool cured) {
   const int n = 100;  // 30 for each of three threads, 10 for another, none for the rest
   float* const x = counting(n);
   float* const y = unset(8);
   cured ? sums<true><<<1, 8>>>(n, x, y) : sums<false><<<1, 8>>>(n, x, y);
   check(cudaDeviceSynchronize());
-}
+});
 
 }  // namespace
-
-Mistakes of_memory() {
-  return {{"beyond_allocation", beyond_allocation},
-          {"row_above", row_above},
-          {"misaligned", misaligned},
-          {"null_pointer", null_pointer},
-          {"wild_index", wild_index},
-          {"use_after_free", use_after_free},
-          {"double_free", double_free},
-          {"copy_beyond", copy_beyond},
-          {"wrong_direction", wrong_direction},
-          {"host_access", host_access},
-          {"uninitialized", uninitialized},
-          {"beyond_dynamic_shared", beyond_dynamic_shared},
-          {"beyond_shared", beyond_shared},
-          {"stack_overflow", stack_overflow}};
-}
 
 }  // namespace mistakes

@@ -1,6 +1,5 @@
 /// @file
-/// The mistakes, by name: each is a function that makes it or, cured, does the same work in the
-/// right way. What is reported is in NAME.txt.
+/// The mistakes, by name.
 #pragma once
 
 #include <map>
@@ -8,11 +7,18 @@
 
 namespace mistakes {
 
-using Mistakes = std::map<std::string, void (*)(bool cured)>;
+/// What the program knows by this name: a function that makes a mistake or, cured, does the same
+/// work in the right way. What is reported is in NAME.txt.
+class Mistake {
+ public:
+  using Function = void (*)(bool cured);
 
-Mistakes of_barriers();
-Mistakes of_memory();
-Mistakes of_order();
-Mistakes of_launches();
+  Mistake(const char* name, Function make) { all()[name] = make; }
+
+  static std::map<std::string, Function>& all() {
+    static std::map<std::string, Function> mistakes;
+    return mistakes;
+  }
+};
 
 }  // namespace mistakes

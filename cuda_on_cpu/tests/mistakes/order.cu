@@ -26,14 +26,14 @@ __global__ void left_neighbour_cured(const float* x, float* y) {
 }
 //! [missing_barrier_cured]
 
-void missing_barrier(bool cured) {
+const Mistake missing_barrier("missing_barrier", [](bool cured) {
   float* const x = counting(64);
   float* const y = unset(64);
   cured ? left_neighbour_cured<<<1, 64>>>(x, y) : left_neighbour<<<1, 64>>>(x, y);
   std::vector<float> right(64);
   std::iota(right.begin(), right.end(), 0.0F);
   expect(y, right);
-}
+});
 
 //! [missing_wait]
 void run(int n, cudaStream_t stream, float* x, float* host, std::vector<float>& result) {
@@ -58,7 +58,7 @@ cudaStream_t new_stream() {
   return stream;
 }
 
-void missing_wait(bool cured) {
+const Mistake missing_wait("missing_wait", [](bool cured) {
   const int n = 1000;
   float* host = nullptr;
   check(cudaMallocHost(&host, n * sizeof(float)));  // pinned, or the copy would not be asynchronous
@@ -66,7 +66,7 @@ void missing_wait(bool cured) {
   std::vector<float> result;
   (cured ? run_cured : run)(n, new_stream(), unset(n), host, result);
   expect(result.data(), std::vector<float>(n, 1));
-}
+});
 
 //! [missing_event]
 void run(int n, cudaStream_t first, cudaStream_t second, float* x, float* y) {
@@ -87,7 +87,7 @@ void run_cured(int n, cudaStream_t first, cudaStream_t second, cudaEvent_t fille
 }
 //! [missing_event_cured]
 
-void missing_event(bool cured) {
+const Mistake missing_event("missing_event", [](bool cured) {
   const int n = 1000;
   float* const x = unset(n);
   float* const y = unset(n);
@@ -102,14 +102,8 @@ void missing_event(bool cured) {
     run(n, new_stream(), new_stream(), x, y);
   }
   expect(y, std::vector<float>(n, 1));
-}
+});
 
 }  // namespace
-
-Mistakes of_order() {
-  return {{"missing_barrier", missing_barrier},
-          {"missing_wait", missing_wait},
-          {"missing_event", missing_event}};
-}
 
 }  // namespace mistakes
