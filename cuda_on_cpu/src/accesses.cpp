@@ -9,7 +9,6 @@
 
 #include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/fiber.hpp"
-#include "cuda_on_cpu/memory_ranges.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 

@@ -1,3 +1,5 @@
+/// @file
+/// cudaMemcpy...() and cudaMemset...().
 #include "cuda_on_cpu/copy.hpp"
 
 #include <cstring>
@@ -9,9 +11,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "cuda_on_cpu/device.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
@@ -104,6 +104,21 @@ std::string check_copy(const Box& box, cudaMemcpyKind kind) {
 bool is_too_narrow(const Extent& extent, std::size_t pitch, std::size_t slice) {
   return (extent.height > 1 && pitch < extent.width) ||
          (extent.depth > 1 && slice < extent.height * pitch);
+}
+
+Box rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+         std::size_t width, std::size_t height) {
+  return {{static_cast<char*>(to), to_pitch},
+          {static_cast<const char*>(from), from_pitch},
+          {width, height}};
+}
+
+unsigned byte(int value) {
+  return static_cast<unsigned char>(value);
+}
+
+Side<char> side(const cudaPitchedPtr& pointer) {
+  return {static_cast<char*>(pointer.ptr), pointer.pitch, pointer.pitch * pointer.ysize};
 }
 
 }  // namespace
@@ -232,3 +247,92 @@ cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std
 }
 
 }  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                       Place place) {
+  return copy_box("cudaMemcpy()", one_row(to, from, bytes), kind, true, nullptr, place);
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream, Place place) {
+  return copy_box("cudaMemcpyAsync()", one_row(to, from, bytes), kind, false, stream, place);
+}
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind, Place place) {
+  return copy_box("cudaMemcpy2D()", rows(to, to_pitch, from, from_pitch, width, height), kind, true,
+                  nullptr, place);
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream, Place place) {
+  return copy_box("cudaMemcpy2DAsync()", rows(to, to_pitch, from, from_pitch, width, height), kind,
+                  false, stream, place);
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters, Place place) {
+  return copy_3d("cudaMemcpy3D()", parameters, true, nullptr, place);
+}
+
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream,
+                              Place place) {
+  return copy_3d("cudaMemcpy3DAsync()", parameters, false, stream, place);
+}
+
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           std::size_t bytes, Place place) {
+  if (!device_exists(to_device) || !device_exists(from_device)) {
+    return record(cudaErrorInvalidDevice);
+  }
+  return copy_box("cudaMemcpyPeer()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice, true,
+                  nullptr, place);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                std::size_t bytes, cudaStream_t stream, Place place) {
+  if (!device_exists(to_device) || !device_exists(from_device)) {
+    return record(cudaErrorInvalidDevice);
+  }
+  return copy_box("cudaMemcpyPeerAsync()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice,
+                  false, stream, place);
+}
+
+cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes, Place place) {
+  if (const cudaError_t error = may_wait("cudaMemset()"); error != cudaSuccess) return error;
+  return fill_box("cudaMemset()", {static_cast<char*>(pointer)}, {bytes}, byte(value), 1, nullptr,
+                  place);
+}
+
+cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream,
+                            Place place) {
+  return fill_box("cudaMemsetAsync()", {static_cast<char*>(pointer)}, {bytes}, byte(value), 1,
+                  stream, place);
+}
+
+cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height, Place place) {
+  if (const cudaError_t error = may_wait("cudaMemset2D()"); error != cudaSuccess) return error;
+  return fill_box("cudaMemset2D()", {static_cast<char*>(pointer), pitch}, {width, height},
+                  byte(value), 1, nullptr, place);
+}
+
+cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream, Place place) {
+  return fill_box("cudaMemset2DAsync()", {static_cast<char*>(pointer), pitch}, {width, height},
+                  byte(value), 1, stream, place);
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent, Place place) {
+  if (const cudaError_t error = may_wait("cudaMemset3D()"); error != cudaSuccess) return error;
+  return fill_box("cudaMemset3D()", side(pitched), {extent.width, extent.height, extent.depth},
+                  byte(value), 1, nullptr, place);
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent extent,
+                              cudaStream_t stream, Place place) {
+  return fill_box("cudaMemset3DAsync()", side(pitched), {extent.width, extent.height, extent.depth},
+                  byte(value), 1, stream, place);
+}

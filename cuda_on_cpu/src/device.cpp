@@ -1,14 +1,20 @@
-#include "cuda_on_cpu/device.hpp"
-
+/// @file
+/// Devices: what programs ask about them, and the settings of one that they may change. Their
+/// limits are those of an H100 or H200; how fast one is, nothing here tells.
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdio>
+#include <fstream>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <cuda_runtime_api.h>
 
 #include "cuda_on_cpu/block.hpp"
-#include "cuda_on_cpu/error.hpp"
+#include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
@@ -23,6 +29,53 @@ std::set<std::pair<int, int>>& peers() {
   static auto* const peers = new std::set<std::pair<int, int>>;
   return *peers;
 }
+
+std::string processor_model() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  }
+  return "unknown processor";
+}
+
+void set_limits_of_blocks(cudaDeviceProp& p) {
+  p.sharedMemPerBlock = default_shared_bytes;
+  p.sharedMemPerBlockOptin = max_shared_bytes;
+  p.reservedSharedMemPerBlock = 1024;
+  p.sharedMemPerMultiprocessor = max_shared_bytes + 1024;
+  p.regsPerBlock = p.regsPerMultiprocessor = 65536;
+  p.warpSize = 32;
+  p.maxThreadsPerBlock = max_threads;
+  p.maxThreadsPerMultiProcessor = threads_per_multiprocessor;
+  p.maxBlocksPerMultiProcessor = 32;
+  const int block[] = {1024, 1024, 64};
+  const int grid[] = {0x7fffffff, 65535, 65535};
+  std::copy_n(block, 3, p.maxThreadsDim);
+  std::copy_n(grid, 3, p.maxGridSize);
+}
+
+void set_abilities(cudaDeviceProp& p) {
+  p.deviceOverlap = p.asyncEngineCount = p.integrated = p.canMapHostMemory = 1;
+  p.concurrentKernels = p.unifiedAddressing = p.streamPrioritiesSupported = 1;
+  p.globalL1CacheSupported = p.localL1CacheSupported = 1;
+  p.managedMemory = p.concurrentManagedAccess = p.hostNativeAtomicSupported = 1;
+  p.computePreemptionSupported = p.canUseHostPointerForRegisteredMem = 1;
+  p.cooperativeLaunch = p.hostRegisterSupported = p.memoryPoolsSupported = 1;
+  p.directManagedMemAccessFromHost = 1;
+}
+
+using Limits = std::array<std::atomic<std::size_t>, 3>;
+/// By their numbers: stack, printf(), malloc() in kernels.
+Limits& limits() {
+  static Limits limits{1024, std::size_t{1} << 20, std::size_t{8} << 20};
+  return limits;
+}
+bool is_limit(cudaLimit limit) {
+  return limit >= 0 && static_cast<std::size_t>(limit) < limits().size();
+}
+
+std::atomic<unsigned> device_flags = cudaDeviceMapHost;
 
 }  // namespace
 
@@ -130,4 +183,94 @@ cudaError_t cudaProfilerStart() {
 
 cudaError_t cudaProfilerStop() {
   return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (properties == nullptr) return record(cudaErrorInvalidValue);
+  if (!device_exists(device)) return record(cudaErrorInvalidDevice);
+  cudaDeviceProp& p = *properties;
+  p = {};
+  std::snprintf(p.name, sizeof p.name, "CUDA on the CPU (%s)", processor_model().c_str());
+  p.uuid.bytes[15] = static_cast<char>(device);
+  p.totalGlobalMem = settings().device_memory;
+  p.memPitch = 0x7fffffff;
+  p.totalConstMem = 65536;
+  p.textureAlignment = p.surfaceAlignment = 512;
+  p.texturePitchAlignment = 32;
+  p.major = 9;
+  p.multiProcessorCount = settings().multiprocessors;
+  p.pciBusID = device;
+  p.clockRate = p.memoryClockRate = 1000000;
+  p.memoryBusWidth = 64;
+  p.l2CacheSize = 1 << 20;
+  p.singleToDoublePrecisionPerfRatio = 2;
+  set_limits_of_blocks(p);
+  set_abilities(p);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (value == nullptr) return record(cudaErrorInvalidValue);
+  if (!device_exists(device)) return record(cudaErrorInvalidDevice);
+  static const cudaDeviceProp of_first = [] {
+    cudaDeviceProp properties{};
+    cudaGetDeviceProperties(&properties, 0);
+    return properties;
+  }();
+  cudaDeviceProp p = of_first;
+  p.pciBusID = device;
+  switch (attribute) {
+#define CUDA_ON_CPU_ATTRIBUTE(name, number, expression) \
+  case cudaDevAttr##name:                               \
+    *value = static_cast<int>(expression);              \
+    return cudaSuccess;
+    CUDA_ON_CPU_DEVICE_ATTRIBUTES(CUDA_ON_CPU_ATTRIBUTE)
+#undef CUDA_ON_CPU_ATTRIBUTE
+  }
+  return record(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
+  if (wanted == nullptr) return record(cudaErrorInvalidValue);
+  return answer(device, 0);  // they are all alike
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  const unsigned schedule = flags & cudaDeviceScheduleMask;
+  const bool one_schedule = (schedule & (schedule - 1)) == 0;
+  if (!one_schedule || flags > cudaDeviceMask) return record(cudaErrorInvalidValue);
+  device_flags = flags | cudaDeviceMapHost;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return answer(flags, device_flags.load());
+}
+
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  if (!is_limit(limit)) return record(cudaErrorInvalidValue);
+  return answer(value, limits()[static_cast<std::size_t>(limit)].load());
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  if (!is_limit(limit)) return record(cudaErrorInvalidValue);
+  if (limit == cudaLimitStackSize && value > fiber_stack_bytes) {
+    return refuse({},
+                  "cudaDeviceSetLimit(): a thread has " + std::to_string(fiber_stack_bytes >> 10U) +
+                      " KiB for its calls and local arrays here, and cannot have " +
+                      std::to_string((value + 1023) >> 10U) + ".",
+                  cudaErrorNotSupported);
+  }
+  limits()[static_cast<std::size_t>(limit)] = value;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*config*/) {
+  return sticky_error();
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*config*/) {
+  return sticky_error();  // banks of 4 bytes, as all recent GPUs have
 }

@@ -1,5 +1,6 @@
 #include "cuda_on_cpu/diagnose.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -7,16 +8,18 @@
 #include <system_error>
 #include <thread>
 
+#include <cuda_runtime_api.h>
 #include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <unistd.h>
 
-#include "cuda_on_cpu/error.hpp"
-
 namespace cuda_on_cpu {
 namespace {
+
+std::atomic<cudaError_t> sticky = cudaSuccess;
+thread_local cudaError_t last_error = cudaSuccess;
 
 std::string demangled(const char* symbol) {
   if (symbol == nullptr) return "";
@@ -136,6 +139,25 @@ std::string ask(const Question& question) {
 
 }  // namespace
 
+cudaError_t record(cudaError_t error) {
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+cudaError_t sticky_error() {
+  return sticky.load();
+}
+
+void set_sticky_error(cudaError_t error) {
+  cudaError_t none = cudaSuccess;
+  sticky.compare_exchange_strong(none, error);
+}
+
+void forget_errors() {
+  sticky = cudaSuccess;
+  last_error = cudaSuccess;
+}
+
 void report(const std::string& sentence) {
   const std::string line = "CUDA on the CPU: " + sentence + "\n";
   std::size_t written = 0;
@@ -205,3 +227,37 @@ std::string function_at(std::uintptr_t address) {
 }
 
 }  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = cudaPeekAtLastError();
+  last_error = cudaSuccess;
+  return error;
+}
+
+cudaError_t cudaPeekAtLastError() {
+  return sticky_error() != cudaSuccess ? sticky_error() : last_error;
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+#define CUDA_ON_CPU_ERROR(name, number, text) \
+  case cuda##name:                            \
+    return "cuda" #name;
+    CUDA_ON_CPU_ERRORS(CUDA_ON_CPU_ERROR)
+#undef CUDA_ON_CPU_ERROR
+  }
+  return "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+#define CUDA_ON_CPU_ERROR(name, number, text) \
+  case cuda##name:                            \
+    return text;
+    CUDA_ON_CPU_ERRORS(CUDA_ON_CPU_ERROR)
+#undef CUDA_ON_CPU_ERROR
+  }
+  return "unrecognized error code";
+}

@@ -1,13 +1,11 @@
-#include "cuda_on_cpu/event.hpp"
-
 #include <algorithm>
 #include <map>
 
 #include <cuda_runtime_api.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/settings.hpp"
+#include "cuda_on_cpu/stream.hpp"
 
 namespace cuda_on_cpu {
 namespace {

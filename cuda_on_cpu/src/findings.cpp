@@ -1,8 +1,6 @@
 #include "cuda_on_cpu/findings.hpp"
 
-#include "cuda_on_cpu/culprits.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/memory.hpp"
 
 namespace cuda_on_cpu {

@@ -1,7 +1,6 @@
 /// @file
 /// Stream capture and graphs as a whole: recorded work, and what each piece of it needs to be done
 /// before.
-#include "cuda_on_cpu/graph.hpp"
 
 #include <algorithm>
 #include <random>
@@ -13,8 +12,6 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/error.hpp"
-#include "cuda_on_cpu/event.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 

@@ -9,8 +9,7 @@
 
 #include "cuda_on_cpu/copy.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/error.hpp"
-#include "cuda_on_cpu/graph.hpp"
+#include "cuda_on_cpu/stream.hpp"
 
 namespace cuda_on_cpu {
 namespace {

@@ -9,10 +9,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cuda_on_cpu/device.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
 namespace cuda_on_cpu {

@@ -1,6 +1,6 @@
 /// @file
-/// From <<<...>>> to blocks: the checks of a launch, with the limits of a real device, and what
-/// cudaFunc... and cudaOccupancy... know about kernels.
+/// From <<<...>>>, or a kernel's address, to blocks: the checks of a launch, with the limits of a
+/// real device, and what cudaFunc... and cudaOccupancy... know about kernels.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -11,13 +11,10 @@
 #include <cuda_runtime.h>
 
 #include "cuda_on_cpu/block.hpp"
-#include "cuda_on_cpu/device.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/kernel.hpp"
 #include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
-#include "cuda_on_cpu/pool.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
@@ -139,6 +136,15 @@ void run_kernel(const char* kernel, const LaunchConfiguration& configuration, st
   if (launch.error != cudaSuccess) set_sticky_error(launch.error);
 }
 
+struct Binders {
+  std::mutex mutex;
+  std::map<const void*, Binder> of;
+};
+Binders& binders() {
+  static auto* const binders = new Binders;
+  return *binders;
+}
+
 }  // namespace
 
 __thread unsigned* asked_bound = nullptr;
@@ -188,6 +194,58 @@ cudaError_t occupancy(int* blocks, int threads, std::size_t shared) {
   if (shared > 0) {
     *blocks = static_cast<int>(
         std::min<std::size_t>(static_cast<std::size_t>(*blocks), max_shared_bytes / shared));
+  }
+  return cudaSuccess;
+}
+
+void note_kernel(const void* kernel, Binder binder) {
+  const std::lock_guard lock(binders().mutex);
+  binders().of[kernel] = binder;
+}
+
+std::shared_ptr<const KernelCall> bind_kernel(const char* call, const void* kernel,
+                                              void** arguments, Place place) {
+  Binder binder = nullptr;
+  {
+    const std::lock_guard lock(binders().mutex);
+    const auto found = binders().of.find(kernel);
+    if (found != binders().of.end()) binder = found->second;
+  }
+  if (binder == nullptr) {
+    report_at(place,
+              std::string(call) +
+                  ": the types of the arguments are not known; name the kernel itself, not a "
+                  "pointer to it.");
+    return nullptr;
+  }
+  return std::shared_ptr<const KernelCall>(binder(kernel, arguments));
+}
+
+cudaError_t launch_by_address(const char* call, const void* kernel,
+                              const LaunchConfiguration& configuration, void** arguments,
+                              Place place) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  const std::shared_ptr<const KernelCall> bound = bind_kernel(call, kernel, arguments, place);
+  if (bound == nullptr) return record(cudaErrorInvalidDeviceFunction);
+  return launch(function_name(kernel), configuration, place, *bound);
+}
+
+cudaError_t heed_attributes(const cudaLaunchConfig_t& config, LaunchConfiguration& configuration) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config.attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative) {
+      configuration.cooperative = attribute.val.cooperative != 0;
+    }
+    const auto& cluster = attribute.val.clusterDim;
+    if (attribute.id == cudaLaunchAttributeClusterDimension &&
+        cluster.x * cluster.y * cluster.z > 1) {
+      return refuse({}, "cudaLaunchKernelEx(): clusters of thread blocks are not modelled here.",
+                    cudaErrorNotSupported);
+    }
+    if (attribute.id == cudaLaunchAttributeProgrammaticEvent) {
+      return refuse({}, "cudaLaunchKernelEx(): programmatic events are not modelled here.",
+                    cudaErrorNotSupported);
+    }
   }
   return cudaSuccess;
 }
@@ -249,4 +307,14 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* shared, Kerne
   *shared = std::min(static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes),
                      max_shared_bytes / static_cast<unsigned>(blocks));
   return cudaSuccess;
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                void** arguments, Place place) {
+  if (config == nullptr) return record(cudaErrorInvalidValue);
+  LaunchConfiguration configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                                    config->stream);
+  const cudaError_t error = heed_attributes(*config, configuration);
+  if (error != cudaSuccess) return error;
+  return launch_by_address("cudaLaunchKernelExC()", kernel, configuration, arguments, place);
 }

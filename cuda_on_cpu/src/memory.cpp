@@ -14,9 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cuda_on_cpu/device.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/peer_words.hpp"
 #include "cuda_on_cpu/settings.hpp"

@@ -8,10 +8,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include "cuda_on_cpu/device.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
 struct CUmemPoolHandle_st {

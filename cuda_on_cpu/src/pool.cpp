@@ -1,5 +1,3 @@
-#include "cuda_on_cpu/pool.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -17,6 +15,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
+#include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
@@ -100,7 +99,7 @@ class Pool {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, signal);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = true;
     is_set_up_.reset();

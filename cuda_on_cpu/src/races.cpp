@@ -29,14 +29,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cuda_on_cpu/culprits.hpp"
 #include "cuda_on_cpu/fiber.hpp"
 #include "cuda_on_cpu/findings.hpp"
-#include "cuda_on_cpu/memory_ranges.hpp"
 #include "cuda_on_cpu/memory_shadow.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/peer_checks.hpp"
-#include "cuda_on_cpu/race.hpp"
+#include "cuda_on_cpu/shadow.hpp"
 #include "cuda_on_cpu/suspicion.hpp"
 
 namespace cuda_on_cpu {

@@ -14,12 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cuda_on_cpu/device.hpp"
+#include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/error.hpp"
-#include "cuda_on_cpu/event.hpp"
 #include "cuda_on_cpu/memory.hpp"
-#include "cuda_on_cpu/pool.hpp"
 #include "cuda_on_cpu/settings.hpp"
 
 namespace cuda_on_cpu {

@@ -22,6 +22,7 @@ namespace cuda_on_cpu {
 
 inline constexpr unsigned max_threads = 1024;
 inline constexpr unsigned max_warps = max_threads / 32;
+inline constexpr int threads_per_multiprocessor = 2048;
 inline constexpr std::size_t default_shared_bytes = std::size_t{48} << 10;
 inline constexpr std::size_t max_shared_bytes = std::size_t{227} << 10;
 
@@ -244,5 +245,15 @@ inline constexpr std::size_t fiber_stack_bytes =
     std::size_t{256} << 10;
 #endif
 inline constexpr std::size_t guard_bytes = 4096;
+
+/// Runs a launch to its end. One at a time: the caller holds the engine's mutex (stream.hpp).
+void run(RunningLaunch& launch);
+
+/// How many OS threads share the blocks: the processors of this process, divided by the MPI
+/// processes on this machine.
+unsigned worker_count();
+
+/// In the child of a fork(): the other threads are not there any more.
+void forget_pool();
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,9 @@
 /// @file
-/// The sentences for what is wrong: on standard error, each with the line of the original source.
+/// What is wrong: error codes, and sentences on standard error, each with the line of the original
+/// source.
+///
+/// CUDA knows two kinds of error: one that belongs to a call, and is forgotten when it is asked
+/// for, and one that spoils the device, and stays until cudaDeviceReset().
 #pragma once
 
 #include <cstdint>
@@ -8,6 +12,24 @@
 #include "cuda_on_cpu/block.hpp"
 
 namespace cuda_on_cpu {
+
+/// Makes the error this thread's last one, unless it is cudaSuccess; returns it.
+cudaError_t record(cudaError_t error);
+
+/// Gives a call's answer, if there is room for it.
+template <class T, class Value>
+cudaError_t answer(T* result, const Value& value) {
+  if (result == nullptr) return record(cudaErrorInvalidValue);
+  *result = value;
+  return cudaSuccess;
+}
+
+/// The error that spoilt the device; cudaSuccess if none has.
+cudaError_t sticky_error();
+/// Spoils the device.
+void set_sticky_error(cudaError_t error);
+/// For cudaDeviceReset().
+void forget_errors();
 
 /// Prints a sentence, in one piece, so that other threads and processes do not cut into it.
 void report(const std::string& sentence);

@@ -121,4 +121,10 @@ Observer* make_counting_observer();
 /// Reports accesses that nothing orders, and reads of what nobody has written; see src/races.cpp.
 Observer* make_checking_observer();
 
+/// Finds out what accesses of the thread that the fiber runs need, unless that is known.
+void resume(const Fiber& fiber);
+
+/// The global memory at an address; null if it is nowhere near any.
+const MemoryRange* range_of(std::uintptr_t address);
+
 }  // namespace cuda_on_cpu

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda_on_cpu/knowledge.hpp"
+#include "cuda_on_cpu/happens_before.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/shadow.hpp"
 

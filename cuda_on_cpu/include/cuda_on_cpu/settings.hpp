@@ -57,4 +57,9 @@ struct Counters {
 /// What has happened so far; tests compare before and after.
 Counters& counters();
 
+/// Whether there is a device of that number.
+bool device_exists(int device);
+/// The calling thread's, as cudaSetDevice() chose it.
+int current_device();
+
 }  // namespace cuda_on_cpu

@@ -1,5 +1,6 @@
 /// @file
-/// Shadow memory: what is known about each piece of memory that kernels access. words.hpp keeps it.
+/// Shadow memory: what is known about each piece of memory that kernels access, and which accesses
+/// to it are a race. words.hpp keeps it.
 #pragma once
 
 #include <algorithm>
@@ -83,5 +84,120 @@ class WrittenBytes {
   std::size_t bytes_;
   std::unique_ptr<std::uint64_t[], Free> bits_;  ///< null if all have been written
 };
+
+/// A thread that has an access, and what it knows to be over.
+struct Accessor {
+  const BlockClock* clock;
+  Time over;           ///< accesses of anyone before that time
+  Time over_in_block;  ///< accesses of its block
+  Record record;       ///< of the access
+
+  /// Whether that access is known to be over.
+  bool is_after(const Record& other) const {
+    if (other.time < over) return true;
+    const ThreadNumber difference = other.thread ^ record.thread;
+    if (difference == 0) return true;
+    const unsigned thread = record.thread & (max_threads - 1);
+    if (difference >> thread_bits == 0) {
+      if (other.time < over_in_block) return true;
+      const WarpClock& warp = clock->warps[thread / 32];
+      if (difference >> 5U == 0 && warp.is_over(other.time, other.thread & 31U, thread & 31U)) {
+        return true;
+      }
+    }
+    return clock->knows(thread, 0, other.thread, other.time);
+  }
+  /// Whether one of the two writes, and not both are atomic.
+  bool is_in_conflict_with(const Record& other) const {
+    // Volatile variables are flags.
+    return ((record.what | other.what) & Record::writes) != 0 &&
+           !(record.has(Record::is_strong) && other.has(Record::is_strong));
+  }
+};
+
+/// How far apart two threads are: different blocks, warps, lanes.
+inline unsigned distance(const Record& a, const Record& b) {
+  const ThreadNumber difference = a.thread ^ b.thread;
+  if (difference >> thread_bits != 0) return 3;
+  if (difference >> 5U != 0) return 2;
+  return difference != 0 ? 1 : 0;
+}
+
+/// Whether an atomic access does not stand for a plain write that the same thread has made before:
+/// nothing orders that before the atomic accesses of others.
+inline bool must_stay(const Record& before, const Accessor& self) {
+  return before.thread == self.record.thread && before.time >= self.over_in_block &&
+         self.record.has(Record::is_strong) && !before.has(Record::is_strong) &&
+         before.has(Record::writes);
+}
+
+/// Remembers an access that does not make the others of the cell superfluous.
+inline void remember(Cell& cell, const Accessor& self, const Record& added) {
+  Record& first = cell.others[0];
+  Record& second = cell.others[1];
+  for (Record* const other : {&first, &second}) {
+    if (!other->exists()) {
+      *other = added;
+      return;
+    }
+    if (other->thread == added.thread && other->what == added.what) {
+      other->time = added.time;
+      return;
+    }
+    if (self.is_after(*other) && !must_stay(*other, self)) {
+      *other = added;
+      return;
+    }
+  }
+  const unsigned kept = distance(first, second);
+  const unsigned with_first = distance(first, added);
+  const unsigned with_second = distance(second, added);
+  if (with_first > kept && with_first >= with_second) {
+    second = added;
+  } else if (with_second > kept) {
+    first = added;
+  }
+}
+
+/// Whether an earlier access exists, is in conflict with this one and not ordered before it.
+inline bool is_race(const Record& other, const Accessor& self) {
+  return other.exists() && self.is_in_conflict_with(other) && !self.is_after(other);
+}
+/// Likewise, of those that a cell remembers besides the last write.
+inline bool has_other_race(const Cell& cell, const Accessor& self) {
+  return is_race(cell.others[0], self) || is_race(cell.others[1], self);
+}
+/// @return the earlier access that this one is in a race with; null if there is none.
+inline const Record* find_race(const Cell& cell, const Accessor& self) {
+  if (is_race(cell.write, self)) return &cell.write;
+  for (const Record& other : cell.others) {
+    if (is_race(other, self)) return &other;
+  }
+  return nullptr;
+}
+
+/// Remembers an access that is in no race.
+inline void add(Cell& cell, const Accessor& self) {
+  if (!self.record.has(Record::writes)) {
+    if (cell.others[0].thread == self.record.thread && cell.others[0].what == self.record.what) {
+      cell.others[0].time = self.record.time;
+    } else {
+      remember(cell, self, self.record);
+    }
+    return;
+  }
+  const Record before = cell.write;
+  cell.write = self.record;
+  if (!self.record.has(Record::is_strong)) {
+    cell.others[0] = cell.others[1] = {};  // they are ordered before this one
+    return;
+  }
+  for (Record& other : cell.others) {
+    if (other.exists() && self.is_after(other) && !must_stay(other, self)) other = {};
+  }
+  // Atomic accesses of others need not: whoever has had his own since then, and no one else, may be
+  // the last of them, who starts afresh.
+  if (before.exists() && must_stay(before, self)) remember(cell, self, before);
+}
 
 }  // namespace cuda_on_cpu

@@ -10,14 +10,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
-#include <driver_types.h>
+#include "cuda_on_cpu/kernel.hpp"
 
 namespace cuda_on_cpu {
 
 using Work = std::function<void()>;
-class KernelCall;
 struct Stream;
 
 /// A kernel's node, as far as its parameters can be asked for.
@@ -117,4 +117,58 @@ void wait_for_device();
 /// Drops all work, for cudaDeviceReset().
 void reset_streams();
 
+/// Null if there is none behind the handle.
+Stream* find_stream(cudaStream_t handle);
+/// Does the stream's work up to the mark.
+void run_until(const Mark& mark);
+/// A destroyed stream has done all its work: its events have happened.
+void forget_stream_in_events(const Stream& stream);
+/// Captures under way forbid some calls.
+void register_capture(Capture& capture);
+/// The streams that took part are no longer being captured.
+void end_capture(Capture& capture);
+
+/// What a cudaEvent_t stands for.
+struct Event {
+  unsigned flags = 0;
+  bool recorded = false;
+  Mark mark;  ///< its place in a stream, while that has not come there
+  std::chrono::steady_clock::time_point time;
+  std::shared_ptr<Capture> capture;     ///< in which it was last recorded
+  std::vector<std::size_t> last_nodes;  ///< and after which of its nodes
+};
+
+/// Null if there is none behind the handle. Work that waits shares the event, which may be
+/// destroyed before.
+std::shared_ptr<Event> find_event(cudaEvent_t handle);
+
+/// The call of a kernel by its address; null, with a sentence, if nothing is known about it.
+std::shared_ptr<const KernelCall> bind_kernel(const char* call, const void* kernel,
+                                              void** arguments, Place place);
+
+/// Whether there is such a graph, such a copy of one.
+bool exists(cudaGraph_t graph);
+bool exists(cudaGraphExec_t executable);
+/// Gives the nodes to a new graph.
+cudaGraph_t new_graph(Nodes nodes);
+/// The place of a node among others; nothing if it is not one of them.
+std::optional<std::size_t> find_node(const Nodes& nodes, cudaGraphNode_t node);
+/// The graph that a node belongs to; null if there is none.
+cudaGraph_t graph_of(cudaGraphNode_t node);
+cudaGraphNode_t to_handle(const Node& node);
+
+/// The nodes, each behind those that it needs; nothing if they need each other in a circle.
+std::optional<Nodes> sorted(const Nodes& nodes);
+/// Runs sorted nodes.
+void run_graph(const Nodes& nodes);
+
 }  // namespace cuda_on_cpu
+
+/// What a cudaGraph_t stands for.
+struct CUgraph_st {
+  cuda_on_cpu::Nodes nodes;
+};
+/// What a cudaGraphExec_t stands for: nodes in an order in which none comes before one it needs.
+struct CUgraphExec_st {
+  std::shared_ptr<const cuda_on_cpu::Nodes> nodes;
+};

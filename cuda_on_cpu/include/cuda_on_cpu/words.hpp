@@ -14,7 +14,6 @@
 #include <memory>
 #include <new>
 
-#include "cuda_on_cpu/race.hpp"
 #include "cuda_on_cpu/running.hpp"
 #include "cuda_on_cpu/shadow.hpp"
 
