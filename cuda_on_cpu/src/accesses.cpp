@@ -157,12 +157,6 @@ void note_range(const void* begin, std::size_t bytes, Kind kind, void* called_fr
   }
 }
 
-template <class Bits>
-bool exchange(Bits* place, Bits& before, Bits after) {
-  return __atomic_compare_exchange_n(place, &before, after, false, __ATOMIC_SEQ_CST,
-                                     __ATOMIC_SEQ_CST);
-}
-
 /// Before main(), and before anything is allocated.
 [[gnu::constructor]] void start_observing() {
   kernels_report_accesses = true;
@@ -174,26 +168,22 @@ bool exchange(Bits* place, Bits& before, Bits after) {
 
 }  // namespace
 
-// Declared in cuda_on_cpu/atomic_functions.h, for kernels.
-bool exchange_unreported(std::uint16_t* place, std::uint16_t& before, std::uint16_t after);
-bool exchange_unreported(std::uint32_t* place, std::uint32_t& before, std::uint32_t after);
-bool exchange_unreported(std::uint64_t* place, std::uint64_t& before, std::uint64_t after);
-
-bool exchange_unreported(std::uint16_t* place, std::uint16_t& before, std::uint16_t after) {
-  return exchange(place, before, after);
+/// Declared in cuda_on_cpu/atomic_functions.h, for kernels: they are not to report it.
+template <class Bits>
+bool end_update(volatile Bits* place, Bits& before, Bits after) {
+  return __atomic_compare_exchange_n(place, &before, after, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
 }
-bool exchange_unreported(std::uint32_t* place, std::uint32_t& before, std::uint32_t after) {
-  return exchange(place, before, after);
-}
-bool exchange_unreported(std::uint64_t* place, std::uint64_t& before, std::uint64_t after) {
-  return exchange(place, before, after);
-}
+template bool end_update(volatile std::uint16_t* place, std::uint16_t& before, std::uint16_t after);
+template bool end_update(volatile std::uint32_t* place, std::uint32_t& before, std::uint32_t after);
+template bool end_update(volatile std::uint64_t* place, std::uint64_t& before, std::uint64_t after);
 
 }  // namespace cuda_on_cpu
 
 // NOLINTBEGIN(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp,
 // readability-identifier-naming): the names are the compiler's and the linker's.
 using cuda_on_cpu::acquires;
+using cuda_on_cpu::end_update;
 using cuda_on_cpu::Kind;
 using cuda_on_cpu::looks_again;
 using cuda_on_cpu::note;
@@ -291,20 +281,17 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
   int __tsan_atomic##bits##_compare_exchange_strong(volatile T* object, T* expected, T value,      \
                                                     int order, int /*failure*/) {                  \
     note_swap(object, *expected, order, __builtin_return_address(0));                              \
-    return __atomic_compare_exchange_n(object, expected, value, false, __ATOMIC_SEQ_CST,           \
-                                       __ATOMIC_SEQ_CST);                                          \
+    return end_update(object, *expected, value);                                                   \
   }                                                                                                \
   int __tsan_atomic##bits##_compare_exchange_weak(volatile T* object, T* expected, T value,        \
                                                   int order, int /*failure*/) {                    \
     note_swap(object, *expected, order, __builtin_return_address(0));                              \
-    return __atomic_compare_exchange_n(object, expected, value, false, __ATOMIC_SEQ_CST,           \
-                                       __ATOMIC_SEQ_CST);                                          \
+    return end_update(object, *expected, value);                                                   \
   }                                                                                                \
   T __tsan_atomic##bits##_compare_exchange_val(volatile T* object, T expected, T value, int order, \
                                                int /*failure*/) {                                  \
     note_swap(object, expected, order, __builtin_return_address(0));                               \
-    __atomic_compare_exchange_n(object, &expected, value, false, __ATOMIC_SEQ_CST,                 \
-                                __ATOMIC_SEQ_CST);                                                 \
+    end_update(object, expected, value);                                                           \
     return expected;                                                                               \
   }
 CUDA_ON_CPU_ATOMICS(8, unsigned char)

@@ -49,9 +49,10 @@ std::string mask_in_digits(unsigned mask) {
   return text;
 }
 
-unsigned lanes_of_warp(const Block& block, unsigned warp) {
-  const unsigned lanes = block.threads - warp * 32;
-  return lanes >= 32 ? full_warp : (1U << lanes) - 1U;
+/// There is nothing to go on with.
+[[noreturn, gnu::cold]] void end_program(Place place, const std::string& sentence) {
+  report_at(place, sentence);
+  std::exit(1);  // NOLINT(concurrency-mt-unsafe): see above
 }
 
 /// Spreads the numbers 0..n-1 in an order that depends on the seed: a multiplication by a number
@@ -81,6 +82,10 @@ constexpr std::size_t least_gap = 64;
 #else
 constexpr std::size_t least_gap = 0;
 #endif
+
+[[noreturn]] void end_by_shared_variable(const char* name) {
+  end_program({}, std::string("host code uses the __shared__ variable '") + name + "'.");
+}
 
 }  // namespace
 
@@ -128,10 +133,7 @@ char* Arena::place(std::size_t bytes, std::size_t alignment) {
 char* place_shared(const char* name, std::size_t bytes, std::size_t alignment, unsigned& id) {
   static std::atomic<unsigned> ids = 0;
   Worker* const worker = this_worker;
-  if (worker == nullptr || !worker->runs_kernel()) {
-    report(std::string("host code uses the __shared__ variable '") + name + "'.");
-    std::exit(1);  // NOLINT(concurrency-mt-unsafe): there is nothing to go on with
-  }
+  if (!runs_in_kernel()) end_by_shared_variable(name);
   unsigned number = __atomic_load_n(&id, __ATOMIC_RELAXED);
   if (number == 0) {
     const unsigned fresh = ++ids;
@@ -168,10 +170,7 @@ char* place_shared(const char* name, std::size_t bytes, std::size_t alignment, u
 }
 
 char* dynamic_shared_memory(const char* name) {
-  if (shared_memory == nullptr) {
-    report(std::string("host code uses the __shared__ variable '") + name + "'.");
-    std::exit(1);  // NOLINT(concurrency-mt-unsafe): there is nothing to go on with
-  }
+  if (shared_memory == nullptr) end_by_shared_variable(name);
   return shared_memory->dynamic;
 }
 
@@ -501,7 +500,7 @@ inline Switch Worker::exchange(const Exchange& exchange) {
   }
   block.at_exchange[fiber.thread] = &fiber;
   block.lanes_waiting[warp] |= own;
-  unsigned needed = mask & lanes_of_warp(block, warp);
+  unsigned needed = mask & block.lanes_of(warp);
   if (!launch_->strict) needed &= ~block.lanes_exited[warp];
   if ((block.lanes_waiting[warp] & needed) == needed) complete_exchange(block, warp, needed);
   return suspend(fiber);
@@ -543,7 +542,7 @@ void Worker::fail_missing_lane(const Fiber& fiber, unsigned from) {
   threadIdx = index_of(fiber.thread, blockDim);
   fail(cudaErrorLaunchFailure, fiber.place, [&] {
     std::string reason = "the mask " + mask_in_digits(fiber.mask) + " lacks it";
-    if ((lanes_of_warp(block, warp) >> from & 1U) == 0) {
+    if ((block.lanes_of(warp) >> from & 1U) == 0) {
       reason = "the block has " + counted(block.threads, "thread") + ", and so its last warp has " +
                counted(block.threads - warp * 32, "lane");
     } else if ((block.lanes_exited[warp] >> from & 1U) != 0) {
@@ -559,7 +558,7 @@ void Worker::complete_exchanges(Block& block, unsigned warp) {
   for (unsigned left = block.lanes_waiting[warp]; left != 0; left &= block.lanes_waiting[warp]) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     left &= left - 1;
-    const unsigned needed = block.at_exchange[warp * 32 + lane]->mask & lanes_of_warp(block, warp) &
+    const unsigned needed = block.at_exchange[warp * 32 + lane]->mask & block.lanes_of(warp) &
                             ~block.lanes_exited[warp];
     if ((block.lanes_waiting[warp] & needed) == needed) complete_exchange(block, warp, needed);
   }
@@ -605,7 +604,7 @@ unsigned Worker::converge(std::uint64_t calls, const char* what, Place place) {
       lanes |= 1U << (other->thread & 31U);
     }
   }
-  const unsigned alive = lanes_of_warp(*block_, warp) & ~block_->lanes_exited[warp];
+  const unsigned alive = block_->lanes_of(warp) & ~block_->lanes_exited[warp];
   if (lanes == alive) release_lanes(*block_, warp, calls);
   switch_threads(suspend(fiber));
   return static_cast<unsigned>(fiber.result);
@@ -623,16 +622,16 @@ void Worker::release_lanes(const Block& block, unsigned warp, std::uint64_t call
   const auto belongs = [&](const Fiber* fiber) {
     return fiber->block == &block && fiber->thread >> 5U == warp && fiber->calls == calls;
   };
-  const auto group = std::stable_partition(converging_.begin(), converging_.end(),
-                                           [&](const Fiber* fiber) { return !belongs(fiber); });
   std::uint64_t lanes = 0;
-  std::for_each(group, converging_.end(),
-                [&](const Fiber* fiber) { lanes |= 1U << (fiber->thread & 31U); });
-  std::for_each(group, converging_.end(), [&](Fiber* fiber) {
+  for (const Fiber* const fiber : converging_) {
+    if (belongs(fiber)) lanes |= 1U << (fiber->thread & 31U);
+  }
+  for (Fiber* const fiber : converging_) {
+    if (!belongs(fiber)) continue;
     fiber->result = lanes;
     wake(*fiber);
-  });
-  converging_.erase(group, converging_.end());
+  }
+  std::erase_if(converging_, belongs);
 }
 
 void Worker::wait_for(const void* key, const char* what, Place place) {
@@ -644,15 +643,10 @@ void Worker::wait_for(const void* key, const char* what, Place place) {
 
 void Worker::wake_all(const void* key) {
   if (observer != nullptr) observer->ordered_otherwise();
-  std::size_t kept = 0;
-  for (Fiber* const fiber : waiting_) {
-    if (fiber->key == key) {
-      wake(*fiber);
-    } else {
-      waiting_[kept++] = fiber;
-    }
-  }
-  waiting_.resize(kept);
+  std::erase_if(waiting_, [&](Fiber* fiber) {
+    if (fiber->key == key) wake(*fiber);
+    return fiber->key == key;
+  });
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -738,25 +732,28 @@ void Worker::report_failure(Place place, const std::string& sentence) const {
   report_in_kernel(*this, to_string(place), sentence);
 }
 
-std::string Worker::describe_deadlock(const Block& block, const Fiber& first) const {
-  // The threads by what they wait for.
-  std::map<std::string, unsigned> groups;
-  const auto add = [&](const Fiber& fiber) {
-    std::string group = std::string(fiber.what) + " in " + to_string(fiber.place);
-    if (fiber.mask != 0) {
-      group += " with mask " + mask_in_digits(fiber.mask);
-    }
-    ++groups[group];
-  };
-  for (unsigned i = 0; i < block.arrived; ++i) add(*block.at_barrier[i]);
+/// The threads of a block that wait for others, those at its barrier first.
+std::vector<const Fiber*> Worker::waiting_in(const Block& block) const {
+  std::vector<const Fiber*> fibers(block.at_barrier, block.at_barrier + block.arrived);
   for (unsigned warp = 0; warp * 32 < block.threads; ++warp) {
     for_lanes(block.lanes_waiting[warp],
-              [&](unsigned lane) { add(*block.at_exchange[warp * 32 + lane]); });
+              [&](unsigned lane) { fibers.push_back(block.at_exchange[warp * 32 + lane]); });
   }
   for (const Fiber* const fiber : waiting_) {
-    if (fiber->block == &block) add(*fiber);
+    if (fiber->block == &block) fibers.push_back(fiber);
   }
-  std::string text = "not all threads reach " + std::string(first.what) + ": ";
+  return fibers;
+}
+
+std::string Worker::describe_deadlock(const Block& block) const {
+  const std::vector<const Fiber*> waiting = waiting_in(block);
+  std::map<std::string, unsigned> groups;  // by what they wait for
+  for (const Fiber* const fiber : waiting) {
+    std::string group = std::string(fiber->what) + " in " + to_string(fiber->place);
+    if (fiber->mask != 0) group += " with mask " + mask_in_digits(fiber->mask);
+    ++groups[group];
+  }
+  std::string text = "not all threads reach " + std::string(waiting.front()->what) + ": ";
   bool next = false;
   for (const auto& [group, count] : groups) {
     text += (next ? ", " : "") + counted(count, "thread") + (count == 1 ? " waits" : " wait") +
@@ -773,20 +770,12 @@ std::string Worker::describe_deadlock(const Block& block, const Fiber& first) co
 /// Nobody can go on, yet some have not come to their end: they wait for threads that never come.
 void Worker::deadlock() {
   for (Block* const block : blocks_) {
-    const Fiber* first = block->arrived > 0 ? block->at_barrier[0] : nullptr;
-    for (unsigned warp = 0; first == nullptr && warp * 32 < block->threads; ++warp) {
-      const unsigned waiting = block->lanes_waiting[warp];
-      if (waiting != 0)
-        first = block->at_exchange[warp * 32 + static_cast<unsigned>(std::countr_zero(waiting))];
-    }
-    for (const Fiber* const fiber : waiting_) {
-      if (first == nullptr && fiber->block == block) first = fiber;
-    }
-    if (first == nullptr) continue;
+    const std::vector<const Fiber*> waiting = waiting_in(*block);
+    if (waiting.empty()) continue;
     enter(*block);
-    threadIdx = first->index;
+    threadIdx = waiting.front()->index;
     if (launch_->fail(cudaErrorLaunchFailure)) {
-      report_in_kernel(*this, to_string(first->place), describe_deadlock(*block, *first));
+      report_in_kernel(*this, to_string(waiting.front()->place), describe_deadlock(*block));
     }
     break;
   }
@@ -798,15 +787,10 @@ void Worker::deadlock() {
 
 namespace {
 
-[[noreturn, gnu::cold]] void called_by_host(const char* what, Place place) {
-  report_at(place, std::string(what) + " was called by host code.");
-  std::exit(1);  // NOLINT(concurrency-mt-unsafe): there is nothing to go on with
-}
-
 inline Worker& in_kernel(const char* what, Place place) {
   Worker* const worker = this_worker;
   if (worker == nullptr || !worker->runs_kernel()) [[unlikely]]
-    called_by_host(what, place);
+    end_program(place, std::string(what) + " was called by host code.");
   return *worker;
 }
 
@@ -827,7 +811,7 @@ Switch arrive_at_exchange(const Exchange& exchange) {
 unsigned active_lanes() {
   Worker& worker = in_kernel("__activemask", {});
   const unsigned warp = worker.running()->thread >> 5U;
-  return lanes_of_warp(worker.block(), warp) & ~worker.block().lanes_exited[warp];
+  return worker.block().lanes_of(warp) & ~worker.block().lanes_exited[warp];
 }
 
 unsigned thread_in_block() {
@@ -919,8 +903,7 @@ unsigned converge(const char* what, Place place) {
 }
 
 bool is_shared(const void* address) {
-  const Worker* const worker = this_worker;
-  return worker != nullptr && worker->runs_kernel() && worker->block().arena->contains(address);
+  return runs_in_kernel() && this_worker->block().arena->contains(address);
 }
 
 void wait_for(const void* key, const char* what, Place place) {
@@ -928,7 +911,7 @@ void wait_for(const void* key, const char* what, Place place) {
 }
 
 void wake_all(const void* key) {
-  if (this_worker != nullptr && this_worker->runs_kernel()) this_worker->wake_all(key);
+  if (runs_in_kernel()) this_worker->wake_all(key);
 }
 
 void tile_barrier(unsigned size, const char* what, Place place) {
@@ -1017,7 +1000,7 @@ bool runs_in_kernel() {
 }
 
 void go_in_lockstep(Place place) {
-  if (this_worker == nullptr || !this_worker->runs_kernel() || !this_worker->goes_forward()) return;
+  if (!runs_in_kernel() || !this_worker->goes_forward()) return;
   const auto from = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
   this_worker->converge(from, "a volatile store", place);
 }
@@ -1025,7 +1008,7 @@ void go_in_lockstep(Place place) {
 __thread unsigned futile_attempts = 0;
 
 __attribute__((no_sanitize("thread"))) void let_others_run() {
-  if (this_worker == nullptr || !this_worker->runs_kernel()) return;
+  if (!runs_in_kernel()) return;
   // What they wait for may have to come from another process, which wants this core.
   static __thread unsigned turns = 0;
   constexpr unsigned turns_of_threads = 1024;

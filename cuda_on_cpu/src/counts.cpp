@@ -15,7 +15,6 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
@@ -207,10 +206,7 @@ class CountingObserver final : public Observer {
   void thread_exited(const Block& block, unsigned thread) override {
     forget_running();
     const unsigned warp = thread / 32;
-    const unsigned lanes = std::min(32U, block.threads - warp * 32);
-    if (std::popcount(block.lanes_exited[warp]) == static_cast<int>(lanes)) {
-      flush(accesses_of(block), warp);
-    }
+    if (block.lanes_exited[warp] == block.lanes_of(warp)) flush(accesses_of(block), warp);
   }
 
   /// Prints the table of each kernel.

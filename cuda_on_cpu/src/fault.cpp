@@ -10,7 +10,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <sys/mman.h>
 #include <ucontext.h>

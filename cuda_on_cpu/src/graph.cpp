@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <random>
 #include <set>
-#include <string>
-#include <thread>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -154,7 +152,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
   auto capture = std::make_shared<Capture>();
   capture->origin = stream;
   capture->mode = mode;
-  capture->thread = std::hash<std::thread::id>()(std::this_thread::get_id());
+  capture->thread = std::this_thread::get_id();
   capture->streams.push_back(stream);
   stream->capture = capture;
   stream->last_nodes.clear();

@@ -87,9 +87,7 @@ class CheckingObserver final : public Observer {
   }
   void synchronized(const Block& block, unsigned warp, unsigned lanes) override {
     suspicion_.settle();
-    const unsigned count = std::min(32U, block.threads - warp * 32);
-    const unsigned all = count == 32 ? ~0U : (1U << count) - 1U;
-    shadow_of(block).clock.meet(warp, lanes, all, advance());
+    shadow_of(block).clock.meet(warp, lanes, block.lanes_of(warp), advance());
   }
   void ordered_otherwise() override {
     report_late();

@@ -1,18 +1,13 @@
 #include "cuda_on_cpu/stream.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <map>
 #include <new>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include <cuda_runtime_api.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
@@ -52,10 +47,6 @@ Stream& legacy_stream(int device) {
 
 /// Whether the stream 0 is each thread's own.
 bool null_is_of_thread = false;
-
-std::uint64_t this_thread() {
-  return std::hash<std::thread::id>()(std::this_thread::get_id());
-}
 
 bool is_blocking(const Stream& stream) {
   return !stream.legacy && (stream.flags & cudaStreamNonBlocking) == 0;
@@ -209,9 +200,9 @@ cudaError_t may_wait(const char* call) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   const std::lock_guard lock(engine());
   for (Capture* const capture : streams().captures) {
-    const bool forbids =
-        capture->mode == cudaStreamCaptureModeGlobal ||
-        (capture->mode == cudaStreamCaptureModeThreadLocal && capture->thread == this_thread());
+    const bool forbids = capture->mode == cudaStreamCaptureModeGlobal ||
+                         (capture->mode == cudaStreamCaptureModeThreadLocal &&
+                          capture->thread == std::this_thread::get_id());
     if (!forbids) continue;
     capture->invalid = true;
     return refuse({}, std::string(call) + " is not permitted while a stream is being captured.",

@@ -1,6 +1,5 @@
 #include "passes.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "functions.hpp"

@@ -30,20 +30,14 @@ T atomic_exchange_if(T* address, T compare, T value) {
 }
 
 #ifdef CUDA_ON_CPU_INSTRUMENTED
-/// Compares and exchanges without being reported; see src/accesses.cpp.
-bool exchange_unreported(std::uint16_t* place, std::uint16_t& before, std::uint16_t after);
-bool exchange_unreported(std::uint32_t* place, std::uint32_t& before, std::uint32_t after);
-bool exchange_unreported(std::uint64_t* place, std::uint64_t& before, std::uint64_t after);
-
 /// Reads what is to be changed; reported as the one atomic access that the whole is on a GPU.
 template <class Bits>
 Bits begin_update(Bits* place) {
   return __atomic_fetch_add(place, Bits{0}, atomic_order);
 }
+/// Compares and exchanges without being reported; see src/accesses.cpp.
 template <class Bits>
-bool end_update(Bits* place, Bits& before, Bits after) {
-  return exchange_unreported(place, before, after);
-}
+bool end_update(volatile Bits* place, Bits& before, Bits after);
 #else
 template <class Bits>
 Bits begin_update(Bits* place) {

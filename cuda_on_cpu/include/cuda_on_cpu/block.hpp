@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cuda_on_cpu/fiber.hpp"
@@ -95,6 +94,12 @@ class Arena {
 struct Block {
   /// Makes it block `number` of the launch, none of whose threads has started.
   void start(const RunningLaunch& launch, std::uint64_t number, Arena& with_arena);
+
+  /// The lanes that a warp has.
+  unsigned lanes_of(unsigned warp) const {
+    const unsigned lanes = threads - warp * 32;
+    return lanes >= 32 ? ~0U : (1U << lanes) - 1U;
+  }
 
   Arena* arena = nullptr;
   uint3 index{};
@@ -204,7 +209,8 @@ class Worker {
   void release_converging();
   void release_lanes(const Block& block, unsigned warp, std::uint64_t calls);
   [[noreturn]] void fail_missing_lane(const Fiber& fiber, unsigned from);
-  std::string describe_deadlock(const Block& block, const Fiber& first) const;
+  std::vector<const Fiber*> waiting_in(const Block& block) const;
+  std::string describe_deadlock(const Block& block) const;
   [[noreturn]] void deadlock();
   std::uint64_t random();
 

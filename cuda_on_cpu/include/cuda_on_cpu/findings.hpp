@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/shadow.hpp"

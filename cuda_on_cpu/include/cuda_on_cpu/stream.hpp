@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "cuda_on_cpu/kernel.hpp"
@@ -42,7 +43,7 @@ using Nodes = std::vector<Node>;
 struct Capture {
   Stream* origin = nullptr;  ///< not to be used once it has ended
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
-  std::uint64_t thread = 0;  ///< that began it
+  std::thread::id thread;  ///< that began it
   bool invalid = false;
   bool ended = false;  ///< events may still know of it
   Nodes nodes;
