@@ -1,16 +1,10 @@
-#include "calls.hpp"
-
 #include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <iterator>
-#include <map>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "functions.hpp"
+#include "finders.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -120,14 +114,10 @@ class Checker {
         is_behind_type && !contains_any(words, {"template", "constexpr", "consteval", "operator",
                                                 "friend", "using", "typedef", "=", ":"});
     const bool is_device = contains_any(words, {"__device__", "__global__"});
+    const bool is_host = !is_device || words.contains("__host__");
+    const Range parameters = {i + 2, close - 1};
     const Range body = {close + 1, is(close, "{") ? behind(close) - 1 : close + 1};
-    return {space,
-            i,
-            {i + 2, close - 1},
-            body,
-            is_simple,
-            is_device,
-            !is_device || words.contains("__host__")};
+    return {space, i, parameters, body, is_simple, is_device, is_host};
   }
 
   /// How many there are between these parentheses; -1 if that is not certain.

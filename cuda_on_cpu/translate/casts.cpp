@@ -1,7 +1,8 @@
-#include "casts.hpp"
-
+#include <algorithm>
+#include <array>
 #include <set>
-#include <string_view>
+
+#include "finders.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -73,6 +74,21 @@ bool skip_kernel(Walk& walk, const std::set<std::string_view>& kernels) {
   return walk.is_any({",", ")", ";", "}"}) && kernels.contains(name);
 }
 
+constexpr std::array<std::string_view, 24> with_place = {
+    "cudaMalloc",        "cudaMallocAsync", "cudaMallocManaged",
+    "cudaMallocPitch",   "cudaMallocHost",  "cudaHostAlloc",
+    "cudaFree",          "cudaFreeAsync",   "cudaFreeHost",
+    "cudaMemcpy",        "cudaMemcpyAsync", "cudaMemcpy2D",
+    "cudaMemcpy2DAsync", "cudaMemcpyPeer",  "cudaMemcpyPeerAsync",
+    "cudaMemset",        "cudaMemsetAsync", "cudaMemset2D",
+    "cudaMemset2DAsync", "cudaMalloc3D",    "cudaMemset3D",
+    "cudaMemset3DAsync", "cudaMemcpy3D",    "cudaMemcpy3DAsync"};
+
+/// Of the function that has two forms, the one without a pool.
+constexpr std::string_view malloc_async =
+    "static_cast<cudaError_t (*)(::cuda_on_cpu::PointerTo, std::size_t, cudaStream_t, "
+    "::cuda_on_cpu::Place)>(&::cudaMallocAsync)";
+
 }  // namespace
 
 std::map<std::size_t, Cast> find_casts(const Tokens& tokens) {
@@ -92,6 +108,13 @@ std::map<std::size_t, Cast> find_casts(const Tokens& tokens) {
     casts[i] = {first, last, is_word ? last + 1 : last, is_const};
   }
   return casts;
+}
+
+std::string function_value(std::string_view name) {
+  if (std::find(with_place.begin(), with_place.end(), name) == with_place.end()) return "";
+  const std::string function =
+      name == "cudaMallocAsync" ? std::string(malloc_async) : "&::" + std::string(name);
+  return "cuda_on_cpu::WithoutPlace<" + function + ">::call";
 }
 
 }  // namespace cuda_on_cpu

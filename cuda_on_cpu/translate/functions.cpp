@@ -1,7 +1,6 @@
 #include "functions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 namespace cuda_on_cpu {
@@ -58,8 +57,8 @@ class Finder {
       if (token.is("template")) function.is_template = true;
       if (token.is("<")) ++templates;
       if (token.is(">") && templates > 0) --templates;
-      if (token.is("(") && i > qualifier && name < tokens_.size() &&
-          is_function_name(tokens_[name]) && templates == 0) {
+      if (token.is("(") && i > qualifier && name < tokens_.size() && is_function_name(name) &&
+          templates == 0) {
         break;
       }
       if (token.is("(") || token.is("[")) {
@@ -95,14 +94,13 @@ class Finder {
     return place;
   }
 
-  static bool is_function_name(const Token& token) {
-    constexpr std::array<std::string_view, 9> others = {
-        "__launch_bounds__", "__attribute__", "__align__",        "__builtin_align__", "alignas",
-        "__declspec",        "decltype",      "__cluster_dims__", "noexcept"};
-    if (token.is(">") || token.is("]")) return true;  // a specialization
-    return (token.kind == TokenKind::word || token.kind == TokenKind::symbol) &&
-           std::find(others.begin(), others.end(), token.text) == others.end() &&
-           token.text != "," && token.text != "*" && token.text != "&" && token.text != ")";
+  bool is_function_name(std::size_t place) const {
+    if (tokens_.is_any(place, {">", "]"})) return true;  // a specialization
+    const TokenKind kind = tokens_[place].kind;
+    return (kind == TokenKind::word || kind == TokenKind::symbol) &&
+           !tokens_.is_any(place, {"__launch_bounds__", "__attribute__", "__align__",
+                                   "__builtin_align__", "alignas", "__declspec", "decltype",
+                                   "__cluster_dims__", "noexcept", ",", "*", "&", ")"});
   }
 
   Range first_argument(std::size_t open, std::size_t close) const {

@@ -34,7 +34,7 @@ bool has_function_in_headers(const Tokens& tokens, std::string_view name);
 
 /// What a preprocessed program asks for that is not there on a processor: textures, the driver's
 /// API, inline PTX that is not known, launches by kernels.
-/// @param known_ptx the statements that are (ptx.hpp), by the tokens that they begin with.
+/// @param known_ptx the statements that are (finders.hpp), by the tokens that they begin with.
 /// @throws TranslationError with a sentence on the first.
 void refuse_what_is_missing(const Tokens& tokens, const std::vector<DeviceFunction>& functions,
                             const std::set<std::size_t>& known_ptx);

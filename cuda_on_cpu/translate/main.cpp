@@ -11,7 +11,6 @@
 #include <string>
 #include <system_error>
 
-#include "passes.hpp"
 #include "scanner.hpp"
 #include "translate.hpp"
 

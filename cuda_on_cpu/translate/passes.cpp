@@ -1,9 +1,8 @@
-#include "passes.hpp"
-
 #include <vector>
 
 #include "functions.hpp"
 #include "scanner.hpp"
+#include "translate.hpp"
 
 namespace cuda_on_cpu {
 namespace {

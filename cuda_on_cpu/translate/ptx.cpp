@@ -1,11 +1,10 @@
-#include "ptx.hpp"
-
 #include <array>
 #include <cctype>
 #include <optional>
 #include <regex>
-#include <string_view>
 #include <utility>
+
+#include "finders.hpp"
 
 namespace cuda_on_cpu {
 namespace {

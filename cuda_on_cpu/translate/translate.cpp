@@ -1,20 +1,13 @@
 #include "translate.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <functional>
-#include <map>
+#include <iomanip>
 #include <set>
+#include <sstream>
 #include <utility>
-#include <vector>
 
-#include "calls.hpp"
-#include "casts.hpp"
-#include "functions.hpp"
-#include "ptx.hpp"
-#include "scanner.hpp"
-#include "values.hpp"
-#include "volatiles.hpp"
+#include "finders.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -38,12 +31,7 @@ struct Replacement {
 };
 
 std::string in_quotes(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + "\"";
+  return (std::ostringstream() << std::quoted(text)).str();
 }
 
 class Translator {
@@ -271,8 +259,7 @@ class Translator {
     if (preprocessed_ && count_arguments(configuration) == 1 && !expands_pack(configuration)) {
       fail(begin, "a launch needs a grid and a block: kernel<<<blocks, threads>>>(...)");
     }
-    const Launch launch = {
-        {first, last + 1}, {opening.last + 1, closing.first}, {open + 1, close_of(open)}};
+    const Launch launch = {{first, last + 1}, configuration, {open + 1, close_of(open)}};
     launches_[first] = launch;
     replacements_[first] = {launch.arguments.end + 1, [=, this] { return launch_text(launch); }};
     pass_arguments(launch);
@@ -811,10 +798,9 @@ class Translator {
   /// The same on one line and without comments.
   std::string flat(Range range) const {
     std::string text;
-    std::size_t i = range.first;
-    for (; i < range.end; ++i) {
+    for (std::size_t i = range.first; i < range.end; ++i) {
       const Token& token = tokens_[i];
-      if (const auto launch = launches_.find(i); launch != launches_.end() && i != range.first) {
+      if (i != range.first && launches_.contains(i)) {
         fail(i, "a launch within the expression that names a kernel is too involved");
       }
       text += token.kind == TokenKind::space ? " " : token.text;

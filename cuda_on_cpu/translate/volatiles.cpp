@@ -1,17 +1,16 @@
-#include "volatiles.hpp"
-
 #include <algorithm>
 #include <set>
-#include <string_view>
+
+#include "finders.hpp"
 
 namespace cuda_on_cpu {
 namespace {
 
 /// Looks into one function.
-class Finder {
+class VolatileFinder {
  public:
-  Finder(const Tokens& tokens, const std::vector<DeviceFunction>& functions,
-         const DeviceFunction& function, VolatileUses& uses)
+  VolatileFinder(const Tokens& tokens, const std::vector<DeviceFunction>& functions,
+                 const DeviceFunction& function, VolatileUses& uses)
       : tokens_(tokens), functions_(functions), function_(function), uses_(uses) {}
 
   void find() {
@@ -182,7 +181,9 @@ class Finder {
 VolatileUses find_volatile_uses(const Tokens& tokens,
                                 const std::vector<DeviceFunction>& functions) {
   VolatileUses uses;
-  for (const DeviceFunction& function : functions) Finder(tokens, functions, function, uses).find();
+  for (const DeviceFunction& function : functions) {
+    VolatileFinder(tokens, functions, function, uses).find();
+  }
   return uses;
 }
 
