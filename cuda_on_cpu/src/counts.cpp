@@ -238,7 +238,28 @@ class CountingObserver final : public Observer {
   }
 
  private:
-  void write_launch(const RunningLaunch& launch) const;
+  void write_launch(const RunningLaunch& launch) const {
+    std::array<AccessCounts, kinds.size()> sums;
+    counts_.for_each(
+        [&](std::uintptr_t /*instruction*/, AccessKind kind, const AccessCounts& counts) {
+          sums[static_cast<std::size_t>(kind)] += counts;
+        });
+    const std::uint64_t loaded = counts_.distinct_loaded();
+    const std::uint64_t stored = counts_.distinct_stored();
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const AccessCounts& sum = sums[i];
+      if (sum.requests == 0) continue;
+      const std::uint64_t distinct = i == 0 ? loaded : (i < 3 ? stored : 0);
+      std::string line = "\"" + std::string(launch.kernel) + "\"," + std::to_string(launch.blocks) +
+                         "," + std::to_string(launch.threads) + "," + kinds[i];
+      for (const std::uint64_t number : {sum.requests, sum.lanes, sum.bytes, sum.sectors,
+                                         sum.wavefronts, sum.conflicts, distinct}) {
+        line += "," + std::to_string(number);
+      }
+      std::fprintf(table_, "%s\n", line.c_str());
+    }
+    std::fflush(table_);
+  }
 
   BlocksAccesses& accesses_of(const Block& block) {
     if (&block != last_block_) {
@@ -270,29 +291,6 @@ class CountingObserver final : public Observer {
   BlocksAccesses* last_accesses_ = nullptr;
   KeptPool pool_;
 };
-
-void CountingObserver::write_launch(const RunningLaunch& launch) const {
-  std::array<AccessCounts, kinds.size()> sums;
-  counts_.for_each(
-      [&](std::uintptr_t /*instruction*/, AccessKind kind, const AccessCounts& counts) {
-        sums[static_cast<std::size_t>(kind)] += counts;
-      });
-  const std::uint64_t loaded = counts_.distinct_loaded();
-  const std::uint64_t stored = counts_.distinct_stored();
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    const AccessCounts& sum = sums[i];
-    if (sum.requests == 0) continue;
-    const std::uint64_t distinct = i == 0 ? loaded : (i < 3 ? stored : 0);
-    std::string line = "\"" + std::string(launch.kernel) + "\"," + std::to_string(launch.blocks) +
-                       "," + std::to_string(launch.threads) + "," + kinds[i];
-    for (const std::uint64_t number : {sum.requests, sum.lanes, sum.bytes, sum.sectors,
-                                       sum.wavefronts, sum.conflicts, distinct}) {
-      line += "," + std::to_string(number);
-    }
-    std::fprintf(table_, "%s\n", line.c_str());
-  }
-  std::fflush(table_);
-}
 
 /// Never destroyed: kernels may run until the end.
 CountingObserver* counting = nullptr;

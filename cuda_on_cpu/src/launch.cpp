@@ -52,39 +52,39 @@ std::size_t allowance(const char* kernel) {
   return static_cast<std::size_t>(of_this > 0 ? of_this : of_any);
 }
 
-/// What is wrong with the launch, in a sentence; its code.
-cudaError_t check(const LaunchConfiguration& launch, std::size_t allowed, std::string& sentence) {
+/// What is wrong with a launch; nothing unless there is an error.
+struct Refusal {
+  cudaError_t error = cudaSuccess;
+  std::string why;
+};
+
+Refusal check(const LaunchConfiguration& launch, std::size_t allowed) {
   const dim3 grid = launch.grid;
   const dim3 block = launch.block;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (threads == 0 || std::uint64_t{grid.x} * grid.y * grid.z == 0) {
-    sentence = "the grid is " + to_string(grid) + " and the block " + to_string(block) +
-               ", but no extent may be 0.";
-    return cudaErrorInvalidConfiguration;
+    return {cudaErrorInvalidConfiguration, "the grid is " + to_string(grid) + " and the block " +
+                                               to_string(block) + ", but no extent may be 0."};
   }
   if (threads > max_threads) {
-    sentence = "a block of " + to_string(block) + " has " + std::to_string(threads) +
-               " threads, but at most " + std::to_string(max_threads) + " are possible.";
-    return cudaErrorInvalidConfiguration;
+    return {cudaErrorInvalidConfiguration, "a block of " + to_string(block) + " has " +
+                                               std::to_string(threads) + " threads, but at most " +
+                                               std::to_string(max_threads) + " are possible."};
   }
   if (block.z > 64) {
-    sentence = "the block is " + to_string(block) + ", but its z extent can be at most 64.";
-    return cudaErrorInvalidConfiguration;
+    return {cudaErrorInvalidConfiguration,
+            "the block is " + to_string(block) + ", but its z extent can be at most 64."};
   }
   if (grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535) {
-    sentence =
-        "the grid is " + to_string(grid) + ", but can be at most (2147483647, 65535, 65535).";
-    return cudaErrorInvalidConfiguration;
+    return {cudaErrorInvalidConfiguration,
+            "the grid is " + to_string(grid) + ", but can be at most (2147483647, 65535, 65535)."};
   }
-  if (launch.shared > default_shared_bytes) {
-    const std::size_t limit = std::max(default_shared_bytes, allowed);
-    if (launch.shared > limit) {
-      sentence = "the launch asks for " + std::to_string(launch.shared) +
-                 " bytes of dynamic shared memory, but the kernel may have " +
-                 std::to_string(limit) + "; cudaFuncSetAttribute() allows more, up to " +
-                 std::to_string(max_shared_bytes) + ".";
-      return cudaErrorInvalidValue;
-    }
+  if (const std::size_t limit = std::max(default_shared_bytes, allowed); launch.shared > limit) {
+    return {cudaErrorInvalidValue, "the launch asks for " + std::to_string(launch.shared) +
+                                       " bytes of dynamic shared memory, but the kernel may have " +
+                                       std::to_string(limit) +
+                                       "; cudaFuncSetAttribute() allows more, up to " +
+                                       std::to_string(max_shared_bytes) + "."};
   }
   if (launch.cooperative) {
     int blocks = 0;
@@ -92,27 +92,27 @@ cudaError_t check(const LaunchConfiguration& launch, std::size_t allowed, std::s
     const auto limit =
         static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(settings().multiprocessors);
     if (std::uint64_t{grid.x} * grid.y * grid.z > limit) {
-      sentence = "a cooperative grid of " + to_string(grid) + " blocks of " +
-                 std::to_string(threads) + " threads is too large: at most " +
-                 std::to_string(limit) + " such blocks can run at the same time.";
-      return cudaErrorCooperativeLaunchTooLarge;
+      return {cudaErrorCooperativeLaunchTooLarge,
+              "a cooperative grid of " + to_string(grid) + " blocks of " + std::to_string(threads) +
+                  " threads is too large: at most " + std::to_string(limit) +
+                  " such blocks can run at the same time."};
     }
   }
-  return cudaSuccess;
+  return {};
 }
 
-/// What is wrong with the number of threads of a kernel that has __launch_bounds__; empty if
-/// nothing.
-std::string exceeded_bound(const LaunchConfiguration& launch, const KernelCall& call) {
-  if (!launch.bounded) return "";
+/// Of a kernel that has __launch_bounds__, the number of threads.
+Refusal check_bound(const LaunchConfiguration& launch, const KernelCall& call) {
+  if (!launch.bounded) return {};
   unsigned bound = ~0U;
   asked_bound = &bound;
   call.run_thread();  // which is over at once
   asked_bound = nullptr;
   const unsigned threads = launch.block.x * launch.block.y * launch.block.z;
-  if (threads <= bound) return "";
-  return "a block of " + to_string(launch.block) + " has " + std::to_string(threads) +
-         " threads, but the kernel's __launch_bounds__ allow " + std::to_string(bound) + ".";
+  if (threads <= bound) return {};
+  return {cudaErrorInvalidValue,
+          "a block of " + to_string(launch.block) + " has " + std::to_string(threads) +
+              " threads, but the kernel's __launch_bounds__ allow " + std::to_string(bound) + "."};
 }
 
 void run_kernel(const char* kernel, const LaunchConfiguration& configuration, std::size_t allowed,
@@ -152,16 +152,12 @@ __thread unsigned* asked_bound = nullptr;
 cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place,
                    const KernelCall& call) {
   if (sticky_error() != cudaSuccess) return sticky_error();
-  std::string sentence;
   const std::size_t allowed = configuration.shared > 0 ? allowance(kernel) : 0;
-  cudaError_t error = check(configuration, allowed, sentence);
-  if (error == cudaSuccess) {
-    sentence = exceeded_bound(configuration, call);
-    if (!sentence.empty()) error = cudaErrorInvalidValue;
-  }
-  if (error != cudaSuccess) {
-    report_at(place, "launch of kernel '" + std::string(kernel) + "': " + sentence);
-    return record(error);
+  Refusal refusal = check(configuration, allowed);
+  if (refusal.error == cudaSuccess) refusal = check_bound(configuration, call);
+  if (refusal.error != cudaSuccess) {
+    report_at(place, "launch of kernel '" + std::string(kernel) + "': " + refusal.why);
+    return record(refusal.error);
   }
   return record(submit(
       configuration.stream, [&] { run_kernel(kernel, configuration, allowed, place, call); },

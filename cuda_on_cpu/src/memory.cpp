@@ -123,16 +123,6 @@ std::string describe(const Allocation& allocation, std::uintptr_t address) {
   return "at byte " + std::to_string(address - allocation.begin) + " of " + allocated(allocation);
 }
 
-}  // namespace
-
-/// Whether the running capture, if there is one, lets memory be allocated or freed.
-cudaError_t may_change_memory(const char* call) {
-  if (sticky_error() != cudaSuccess) return sticky_error();
-  return may_wait(call);
-}
-
-namespace {
-
 /// Unmaps what was freed longest ago.
 void forget_oldest_freed(Memory& all) {
   const auto oldest = all.graves.find(all.freed.front());
@@ -149,6 +139,60 @@ void* reserve(Memory& all, std::size_t bytes) {
     void* const pages =
         mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages != MAP_FAILED || all.freed.empty()) return pages;
+    forget_oldest_freed(all);
+  }
+}
+
+/// Says where an allocation's slack has been written to; empty if it has not.
+/// @param before how many bytes before the allocation to look at.
+std::string find_overrun(const Allocation& allocation, std::size_t before) {
+#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
+  static_cast<void>(allocation);  // is found at once
+  static_cast<void>(before);
+#else
+  const Slack slack = slack_of(allocation);
+  for (std::uintptr_t i = allocation.begin - before; i < allocation.begin; i += sizeof canary) {
+    if (*at<unsigned>(i) == canary) continue;
+    while (*at<unsigned char>(i) == canary_at(i)) ++i;
+    return counted(allocation.begin - i, "byte") + " before the beginning of " +
+           allocated(allocation);
+  }
+  for (std::uintptr_t i = allocation.end(); i < slack.after_end; ++i) {
+    if (*at<unsigned char>(i) != canary_at(i)) {
+      return counted(i - allocation.end(), "byte") + " beyond the end of " + allocated(allocation);
+    }
+  }
+#endif
+  return "";
+}
+
+void repair(const Allocation& allocation) {
+  const Slack slack = slack_of(allocation);
+  unpoison(at(slack.before), slack.after_end - slack.before);
+  fill_slack(allocation);
+}
+
+/// Gives the pages back but keeps their addresses, for a while.
+void unmap(Memory& all, Allocation& allocation, Place place) {
+  if (observer != nullptr) {
+    ++observer->frees;
+    observer->freed(allocation.begin);
+  }
+  if (allocation.shared_file >= 0) close(allocation.shared_file);
+  allocation.shared_file = -1;
+  const Slack slack = slack_of(allocation);
+  unpoison(at(slack.before), slack.after_end - slack.before);
+  static_cast<void>(mmap(at(allocation.pages), allocation.page_bytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
+  if (allocation.kind != MemoryKind::host && !allocation.imported) {
+    all.used[allocation.device] -= allocation.bytes;
+  }
+  allocation.freed = true;
+  allocation.freed_at = place;
+  all.freed.push_back(allocation.pages);
+  all.freed_bytes += allocation.page_bytes;
+  all.graves.insert(all.allocations.extract(allocation.pages));
+  while (all.freed.size() > max_freed || all.freed_bytes > max_freed_bytes) {
     forget_oldest_freed(all);
   }
 }
@@ -211,64 +255,6 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   return cudaSuccess;
 }
 
-namespace {
-
-/// Says where an allocation's slack has been written to; empty if it has not.
-/// @param before how many bytes before the allocation to look at.
-std::string find_overrun(const Allocation& allocation, std::size_t before) {
-#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
-  static_cast<void>(allocation);  // is found at once
-  static_cast<void>(before);
-#else
-  const Slack slack = slack_of(allocation);
-  for (std::uintptr_t i = allocation.begin - before; i < allocation.begin; i += sizeof canary) {
-    if (*at<unsigned>(i) == canary) continue;
-    while (*at<unsigned char>(i) == canary_at(i)) ++i;
-    return counted(allocation.begin - i, "byte") + " before the beginning of " +
-           allocated(allocation);
-  }
-  for (std::uintptr_t i = allocation.end(); i < slack.after_end; ++i) {
-    if (*at<unsigned char>(i) != canary_at(i)) {
-      return counted(i - allocation.end(), "byte") + " beyond the end of " + allocated(allocation);
-    }
-  }
-#endif
-  return "";
-}
-
-void repair(const Allocation& allocation) {
-  const Slack slack = slack_of(allocation);
-  unpoison(at(slack.before), slack.after_end - slack.before);
-  fill_slack(allocation);
-}
-
-/// Gives the pages back but keeps their addresses, for a while.
-void unmap(Memory& all, Allocation& allocation, Place place) {
-  if (observer != nullptr) {
-    ++observer->frees;
-    observer->freed(allocation.begin);
-  }
-  if (allocation.shared_file >= 0) close(allocation.shared_file);
-  allocation.shared_file = -1;
-  const Slack slack = slack_of(allocation);
-  unpoison(at(slack.before), slack.after_end - slack.before);
-  static_cast<void>(mmap(at(allocation.pages), allocation.page_bytes, PROT_NONE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
-  if (allocation.kind != MemoryKind::host && !allocation.imported) {
-    all.used[allocation.device] -= allocation.bytes;
-  }
-  allocation.freed = true;
-  allocation.freed_at = place;
-  all.freed.push_back(allocation.pages);
-  all.freed_bytes += allocation.page_bytes;
-  all.graves.insert(all.allocations.extract(allocation.pages));
-  while (all.freed.size() > max_freed || all.freed_bytes > max_freed_bytes) {
-    forget_oldest_freed(all);
-  }
-}
-
-}  // namespace
-
 cudaError_t release_allocation(const char* call, void* pointer, bool host, Place place) {
   if (pointer == nullptr) return cudaSuccess;
   const DeviceMemoryAccess access;
@@ -310,7 +296,7 @@ cudaError_t release_allocation(const char* call, void* pointer, bool host, Place
 /// cudaFree() and cudaFreeHost(), which destructors call: nothing is thrown.
 cudaError_t free_memory(const char* call, void* pointer, bool host, Place place) {
   try {
-    const cudaError_t error = may_change_memory(call);
+    const cudaError_t error = may_wait(call);
     if (error != cudaSuccess) return error;
     if (pointer != nullptr) wait_for_device();
     return release_allocation(call, pointer, host, place);

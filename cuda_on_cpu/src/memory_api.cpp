@@ -88,7 +88,7 @@ int to_device(cudaMemLocation location) {
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
 cudaError_t cudaMalloc(PointerTo pointer, std::size_t bytes, Place place) {
-  const cudaError_t error = may_change_memory("cudaMalloc()");
+  const cudaError_t error = may_wait("cudaMalloc()");
   return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::device, place);
 }
 
@@ -122,7 +122,7 @@ cudaError_t cudaMallocManaged(PointerTo pointer, std::size_t bytes, unsigned fla
   if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) {
     return record(cudaErrorInvalidValue);
   }
-  const cudaError_t error = may_change_memory("cudaMallocManaged()");
+  const cudaError_t error = may_wait("cudaMallocManaged()");
   return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::managed, place);
 }
 
@@ -138,7 +138,7 @@ cudaError_t cudaMallocPitch(PointerTo pointer, std::size_t* pitch, std::size_t w
 
 cudaError_t cudaHostAlloc(PointerTo pointer, std::size_t bytes, unsigned flags, Place place) {
   if (flags > 7) return record(cudaErrorInvalidValue);
-  const cudaError_t error = may_change_memory("cudaHostAlloc()");
+  const cudaError_t error = may_wait("cudaHostAlloc()");
   return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::host, place, flags);
 }
 

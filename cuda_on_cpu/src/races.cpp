@@ -381,7 +381,21 @@ class CheckingObserver final : public Observer {
   }
 
   [[noreturn]] static void end_outside(const Fiber& fiber, const BlockShadow& block,
-                                       const Access& access);
+                                       const Access& access) {
+    std::uintptr_t address = access.address;
+    while (block.state[address - block.begin] != BlockShadow::outside) ++address;
+    const SharedVariable* nearest = nullptr;
+    std::uintptr_t least = ~std::uintptr_t{0};
+    for (const SharedVariable& variable : block.variables) {
+      const std::uintptr_t distance = address < variable.begin
+                                          ? variable.begin - address
+                                          : address - variable.begin - variable.bytes;
+      if (distance >= least) continue;
+      least = distance;
+      nearest = &variable;
+    }
+    end_beyond_variable(culprit_of(fiber, access), address, nearest);
+  }
 
   const RunningLaunch* launch_ = nullptr;
   Time now_ = 0;
@@ -396,23 +410,6 @@ class CheckingObserver final : public Observer {
   GlobalShadows global_;
   PeerChecks peers_;
 };
-
-void CheckingObserver::end_outside(const Fiber& fiber, const BlockShadow& block,
-                                   const Access& access) {
-  std::uintptr_t address = access.address;
-  while (block.state[address - block.begin] != BlockShadow::outside) ++address;
-  const SharedVariable* nearest = nullptr;
-  std::uintptr_t least = ~std::uintptr_t{0};
-  for (const SharedVariable& variable : block.variables) {
-    const std::uintptr_t distance = address < variable.begin
-                                        ? variable.begin - address
-                                        : address - variable.begin - variable.bytes;
-    if (distance >= least) continue;
-    least = distance;
-    nearest = &variable;
-  }
-  end_beyond_variable(culprit_of(fiber, access), address, nearest);
-}
 
 }  // namespace
 

@@ -54,37 +54,29 @@ inline float __frsqrt_rn(float x) {
   return rsqrtf(x);
 }
 
-#define CUDA_ON_CPU_MIN_MAX(T, smaller, larger) \
-  constexpr T smaller(T a, T b) {               \
-    return b < a ? b : a;                       \
-  }                                             \
-  constexpr T larger(T a, T b) {                \
-    return a < b ? b : a;                       \
+#define CUDA_ON_CPU_MIN_MAX(A, B, T, smaller, larger)                                     \
+  constexpr T smaller(A a, B b) {                                                         \
+    return static_cast<T>(b) < static_cast<T>(a) ? static_cast<T>(b) : static_cast<T>(a); \
+  }                                                                                       \
+  constexpr T larger(A a, B b) {                                                          \
+    return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a); \
   }
-CUDA_ON_CPU_MIN_MAX(int, min, max)
-CUDA_ON_CPU_MIN_MAX(unsigned, min, max)
-CUDA_ON_CPU_MIN_MAX(long, min, max)
-CUDA_ON_CPU_MIN_MAX(unsigned long, min, max)
-CUDA_ON_CPU_MIN_MAX(long long, min, max)
-CUDA_ON_CPU_MIN_MAX(unsigned long long, min, max)
-CUDA_ON_CPU_MIN_MAX(unsigned, umin, umax)
-CUDA_ON_CPU_MIN_MAX(long long, llmin, llmax)
-CUDA_ON_CPU_MIN_MAX(unsigned long long, ullmin, ullmax)
+CUDA_ON_CPU_MIN_MAX(int, int, int, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned, unsigned, unsigned, min, max)
+CUDA_ON_CPU_MIN_MAX(long, long, long, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned long, unsigned long, unsigned long, min, max)
+CUDA_ON_CPU_MIN_MAX(long long, long long, long long, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned, unsigned, unsigned, umin, umax)
+CUDA_ON_CPU_MIN_MAX(long long, long long, long long, llmin, llmax)
+CUDA_ON_CPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long, ullmin, ullmax)
+CUDA_ON_CPU_MIN_MAX(int, unsigned, unsigned, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned, int, unsigned, min, max)
+CUDA_ON_CPU_MIN_MAX(long, unsigned long, unsigned long, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned long, long, unsigned long, min, max)
+CUDA_ON_CPU_MIN_MAX(long long, unsigned long long, unsigned long long, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned long long, long long, unsigned long long, min, max)
 #undef CUDA_ON_CPU_MIN_MAX
-#define CUDA_ON_CPU_MIXED_MIN_MAX(A, B, T)            \
-  constexpr T min(A a, B b) {                         \
-    return min(static_cast<T>(a), static_cast<T>(b)); \
-  }                                                   \
-  constexpr T max(A a, B b) {                         \
-    return max(static_cast<T>(a), static_cast<T>(b)); \
-  }
-CUDA_ON_CPU_MIXED_MIN_MAX(int, unsigned, unsigned)
-CUDA_ON_CPU_MIXED_MIN_MAX(unsigned, int, unsigned)
-CUDA_ON_CPU_MIXED_MIN_MAX(long, unsigned long, unsigned long)
-CUDA_ON_CPU_MIXED_MIN_MAX(unsigned long, long, unsigned long)
-CUDA_ON_CPU_MIXED_MIN_MAX(long long, unsigned long long, unsigned long long)
-CUDA_ON_CPU_MIXED_MIN_MAX(unsigned long long, long long, unsigned long long)
-#undef CUDA_ON_CPU_MIXED_MIN_MAX
 #define CUDA_ON_CPU_FLOAT_MIN_MAX(A, B, T)                  \
   inline T min(A a, B b) {                                  \
     return std::fmin(static_cast<T>(a), static_cast<T>(b)); \

@@ -42,8 +42,6 @@ inline constexpr std::size_t surroundings = std::size_t{256} << 10;
 /// More than any machine has: sizes near 2^64 are negative numbers that were converted.
 inline constexpr std::size_t max_bytes = std::size_t{1} << 46;
 
-/// Whether the running capture, if there is one, lets memory be allocated or freed.
-cudaError_t may_change_memory(const char* call);
 /// Makes an allocation.
 cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place place,
                      unsigned flags = 0, cudaMemPool_t pool = nullptr);

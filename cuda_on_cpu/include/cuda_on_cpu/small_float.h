@@ -10,6 +10,28 @@
 #include "cuda_on_cpu/atomic_functions.h"
 #include "cuda_on_cpu/rounding.h"
 
+// What both numbers and pairs have: hsqrt() and h2sqrt(), and so on, computed of x in double.
+// clang-format off
+#define CUDA_ON_CPU_SMALL_FLOAT_FUNCTIONS(X) \
+  X(sqrt, std::sqrt(x)) \
+  X(rsqrt, 1 / std::sqrt(x)) \
+  X(rcp, 1 / x) \
+  X(exp, std::exp(x)) \
+  X(exp2, std::exp2(x)) \
+  X(exp10, std::pow(10.0, x)) \
+  X(log, std::log(x)) \
+  X(log2, std::log2(x)) \
+  X(log10, std::log10(x)) \
+  X(sin, std::sin(x)) \
+  X(cos, std::cos(x)) \
+  X(tanh, std::tanh(x)) \
+  X(tanh_approx, std::tanh(x)) \
+  X(trunc, std::trunc(x)) \
+  X(ceil, std::ceil(x)) \
+  X(floor, std::floor(x)) \
+  X(rint, std::nearbyint(x))
+// clang-format on
+
 namespace cuda_on_cpu {
 
 /// IEEE 754's half precision.
@@ -204,27 +226,11 @@ struct SmallFloat {
 #undef CUDA_ON_CPU_COMPARISON
 
 #define CUDA_ON_CPU_FUNCTION(name, expression)  \
-  friend SmallFloat name(SmallFloat a) {        \
+  friend SmallFloat h##name(SmallFloat a) {     \
     [[maybe_unused]] const double x = a.wide(); \
     return static_cast<double>(expression);     \
   }
-  CUDA_ON_CPU_FUNCTION(hsqrt, std::sqrt(x))
-  CUDA_ON_CPU_FUNCTION(hrsqrt, 1 / std::sqrt(x))
-  CUDA_ON_CPU_FUNCTION(hrcp, 1 / x)
-  CUDA_ON_CPU_FUNCTION(hexp, std::exp(x))
-  CUDA_ON_CPU_FUNCTION(hexp2, std::exp2(x))
-  CUDA_ON_CPU_FUNCTION(hexp10, std::pow(10.0, x))
-  CUDA_ON_CPU_FUNCTION(hlog, std::log(x))
-  CUDA_ON_CPU_FUNCTION(hlog2, std::log2(x))
-  CUDA_ON_CPU_FUNCTION(hlog10, std::log10(x))
-  CUDA_ON_CPU_FUNCTION(hsin, std::sin(x))
-  CUDA_ON_CPU_FUNCTION(hcos, std::cos(x))
-  CUDA_ON_CPU_FUNCTION(htanh, std::tanh(x))
-  CUDA_ON_CPU_FUNCTION(htanh_approx, std::tanh(x))
-  CUDA_ON_CPU_FUNCTION(htrunc, std::trunc(x))
-  CUDA_ON_CPU_FUNCTION(hceil, std::ceil(x))
-  CUDA_ON_CPU_FUNCTION(hfloor, std::floor(x))
-  CUDA_ON_CPU_FUNCTION(hrint, std::nearbyint(x))
+  CUDA_ON_CPU_SMALL_FLOAT_FUNCTIONS(CUDA_ON_CPU_FUNCTION)
 #undef CUDA_ON_CPU_FUNCTION
 
  private:

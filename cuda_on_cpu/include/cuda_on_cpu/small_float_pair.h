@@ -80,50 +80,26 @@ struct alignas(4) SmallFloatPair {
     return of_number(a.x, b.x) && of_number(a.y, b.y);                                      \
   }
 // With a u at the end, of what cannot be compared, too.
-#define CUDA_ON_CPU_COMPARISONS(name)                            \
-  CUDA_ON_CPU_COMPARISON(__h##name, __h##name##2, __hb##name##2) \
-  CUDA_ON_CPU_COMPARISON(__h##name##u, __h##name##u2, __hb##name##u2)
-  CUDA_ON_CPU_COMPARISONS(eq)
-  CUDA_ON_CPU_COMPARISONS(ne)
-  CUDA_ON_CPU_COMPARISONS(lt)
-  CUDA_ON_CPU_COMPARISONS(le)
-  CUDA_ON_CPU_COMPARISONS(gt)
-  CUDA_ON_CPU_COMPARISONS(ge)
-#undef CUDA_ON_CPU_COMPARISONS
-#undef CUDA_ON_CPU_COMPARISON
-#define CUDA_ON_CPU_OPERATOR(sign, both)                                        \
+#define CUDA_ON_CPU_COMPARISONS(sign, name, both)                               \
+  CUDA_ON_CPU_COMPARISON(__h##name, __h##name##2, __hb##name##2)                \
+  CUDA_ON_CPU_COMPARISON(__h##name##u, __h##name##u2, __hb##name##u2)           \
   friend bool operator sign(const SmallFloatPair& a, const SmallFloatPair& b) { \
     return both(a, b);                                                          \
   }
-  CUDA_ON_CPU_OPERATOR(==, __hbeq2)
-  CUDA_ON_CPU_OPERATOR(!=, __hbneu2)
-  CUDA_ON_CPU_OPERATOR(<, __hblt2)
-  CUDA_ON_CPU_OPERATOR(<=, __hble2)
-  CUDA_ON_CPU_OPERATOR(>, __hbgt2)
-  CUDA_ON_CPU_OPERATOR(>=, __hbge2)
-#undef CUDA_ON_CPU_OPERATOR
+  CUDA_ON_CPU_COMPARISONS(==, eq, __hbeq2)
+  CUDA_ON_CPU_COMPARISONS(!=, ne, __hbneu2)
+  CUDA_ON_CPU_COMPARISONS(<, lt, __hblt2)
+  CUDA_ON_CPU_COMPARISONS(<=, le, __hble2)
+  CUDA_ON_CPU_COMPARISONS(>, gt, __hbgt2)
+  CUDA_ON_CPU_COMPARISONS(>=, ge, __hbge2)
+#undef CUDA_ON_CPU_COMPARISONS
+#undef CUDA_ON_CPU_COMPARISON
 
-#define CUDA_ON_CPU_FUNCTION(name)                   \
+#define CUDA_ON_CPU_FUNCTION(name, expression)       \
   friend SmallFloatPair h2##name(SmallFloatPair a) { \
     return {h##name(a.x), h##name(a.y)};             \
   }
-  CUDA_ON_CPU_FUNCTION(sqrt)
-  CUDA_ON_CPU_FUNCTION(rsqrt)
-  CUDA_ON_CPU_FUNCTION(rcp)
-  CUDA_ON_CPU_FUNCTION(exp)
-  CUDA_ON_CPU_FUNCTION(exp2)
-  CUDA_ON_CPU_FUNCTION(exp10)
-  CUDA_ON_CPU_FUNCTION(log)
-  CUDA_ON_CPU_FUNCTION(log2)
-  CUDA_ON_CPU_FUNCTION(log10)
-  CUDA_ON_CPU_FUNCTION(sin)
-  CUDA_ON_CPU_FUNCTION(cos)
-  CUDA_ON_CPU_FUNCTION(tanh)
-  CUDA_ON_CPU_FUNCTION(tanh_approx)
-  CUDA_ON_CPU_FUNCTION(trunc)
-  CUDA_ON_CPU_FUNCTION(ceil)
-  CUDA_ON_CPU_FUNCTION(floor)
-  CUDA_ON_CPU_FUNCTION(rint)
+  CUDA_ON_CPU_SMALL_FLOAT_FUNCTIONS(CUDA_ON_CPU_FUNCTION)
 #undef CUDA_ON_CPU_FUNCTION
 };
 
