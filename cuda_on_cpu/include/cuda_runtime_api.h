@@ -241,10 +241,8 @@ CallWithoutPlace<function, std::make_index_sequence<sizeof...(Parameters) - 1>,
 /// Its function call() is `function` with NVIDIA's signature.
 template <auto function>
 using WithoutPlace = decltype(call_without_place<function>(function));
-}  // namespace cuda_on_cpu
 
 // __constant__ and __device__ variables: here a symbol is the variable itself.
-namespace cuda_on_cpu {
 /// cudaMemcpyToSymbol() and its relatives.
 cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std::size_t bytes,
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream,

@@ -69,13 +69,6 @@ std::uint64_t number_in_order(const RunningLaunch& launch, std::uint64_t i) {
   return launch.order == ThreadOrder::random ? permuted(i, launch.blocks, launch.seed) : i;
 }
 
-}  // namespace
-
-// ------------------------------------------------------------------------------------------------
-// Shared memory
-
-namespace {
-
 /// So much lies between variables, if something watches that is to notice an index too large.
 #ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
 constexpr std::size_t least_gap = 64;
@@ -88,6 +81,9 @@ constexpr std::size_t least_gap = 0;
 }
 
 }  // namespace
+
+// ------------------------------------------------------------------------------------------------
+// Shared memory
 
 Arena::Arena()
     : gap_(observer == nullptr ? least_gap : std::max(least_gap, std::size_t{64})),
@@ -794,6 +790,26 @@ inline Worker& in_kernel(const char* what, Place place) {
   return *worker;
 }
 
+/// A copy to shared memory begins, and from here on nobody else may touch its target.
+void note_copy(const AsyncCopy& copy, std::uintptr_t instruction) {
+  if (observer == nullptr) return;
+  constexpr unsigned widest = 16;
+  for (unsigned i = 0; i < copy.bytes; i += widest) {
+    Access access{};
+    access.address = reinterpret_cast<std::uintptr_t>(copy.to) + i;
+    access.instruction = instruction;
+    access.bytes = std::min(widest, copy.bytes - i);
+    access.writes = true;
+    access.begins_copy = true;
+    observer->access(*this_worker->running(), access);
+  }
+}
+
+/// The instruction that calls the function which returns to `called_from`.
+std::uintptr_t before(const void* called_from) {
+  return reinterpret_cast<std::uintptr_t>(called_from) - 1;
+}
+
 }  // namespace
 
 Switch arrive_at_barrier(Vote vote, bool predicate, const char* what, Place place) {
@@ -817,30 +833,6 @@ unsigned active_lanes() {
 unsigned thread_in_block() {
   return in_kernel("a warp function", {}).running()->thread;
 }
-
-namespace {
-
-/// A copy to shared memory begins, and from here on nobody else may touch its target.
-void note_copy(const AsyncCopy& copy, std::uintptr_t instruction) {
-  if (observer == nullptr) return;
-  constexpr unsigned widest = 16;
-  for (unsigned i = 0; i < copy.bytes; i += widest) {
-    Access access{};
-    access.address = reinterpret_cast<std::uintptr_t>(copy.to) + i;
-    access.instruction = instruction;
-    access.bytes = std::min(widest, copy.bytes - i);
-    access.writes = true;
-    access.begins_copy = true;
-    observer->access(*this_worker->running(), access);
-  }
-}
-
-/// The instruction that calls the function which returns to `called_from`.
-std::uintptr_t before(const void* called_from) {
-  return reinterpret_cast<std::uintptr_t>(called_from) - 1;
-}
-
-}  // namespace
 
 void begin_async_copy(const AsyncCopy& copy, Place place) {
   Worker& worker = in_kernel("__pipeline_memcpy_async", place);

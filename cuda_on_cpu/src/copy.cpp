@@ -1,6 +1,5 @@
 /// @file
 /// cudaMemcpy...() and cudaMemset...().
-#include "cuda_on_cpu/copy.hpp"
 
 #include <cstring>
 #include <map>

@@ -77,11 +77,8 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
   const std::lock_guard lock(engine());
   const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
-  Stream* stream = nullptr;
-  bool at_once = false;
-  if (const cudaError_t error = open_stream(stream_handle, stream, at_once); error != cudaSuccess) {
-    return record(error);
-  }
+  const auto [error, stream, at_once] = open_stream(stream_handle);
+  if (error != cudaSuccess) return record(error);
   if (stream->capture != nullptr) {
     event->capture = stream->capture;
     event->last_nodes = stream->last_nodes;
@@ -104,11 +101,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
   const std::lock_guard lock(engine());
   const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
-  Stream* stream = nullptr;
-  bool at_once = false;
-  if (const cudaError_t error = open_stream(stream_handle, stream, at_once); error != cudaSuccess) {
-    return record(error);
-  }
+  const auto [error, stream, at_once] = open_stream(stream_handle);
+  if (error != cudaSuccess) return record(error);
   if (event->capture != nullptr && event->capture->ended) {
     if (stream->capture != nullptr) stream->capture->invalid = true;
     return refuse(

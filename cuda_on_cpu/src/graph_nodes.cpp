@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda_on_cpu/copy.hpp"
+#include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/stream.hpp"
 

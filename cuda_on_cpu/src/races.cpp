@@ -35,7 +35,6 @@
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/peer_checks.hpp"
 #include "cuda_on_cpu/shadow.hpp"
-#include "cuda_on_cpu/suspicion.hpp"
 
 namespace cuda_on_cpu {
 namespace {

@@ -119,23 +119,22 @@ void end_capture(Capture& capture) {
   }
 }
 
-cudaError_t open_stream(cudaStream_t handle, Stream*& stream, bool& at_once) {
+OpenStream open_stream(cudaStream_t handle) {
   watch_forks();
-  if (sticky_error() != cudaSuccess) return sticky_error();
-  stream = find_stream(handle);
+  if (sticky_error() != cudaSuccess) return {sticky_error()};
+  Stream* const stream = find_stream(handle);
   if (stream == nullptr) {
     report("a stream was used that does not exist or has been destroyed.");
-    return cudaErrorInvalidResourceHandle;
+    return {cudaErrorInvalidResourceHandle};
   }
   if (stream->device != current_device()) {
     report("a stream of device " + std::to_string(stream->device) + " was used while device " +
            std::to_string(current_device()) + " is the current one; call cudaSetDevice() before.");
-    return cudaErrorInvalidResourceHandle;
+    return {cudaErrorInvalidResourceHandle};
   }
   if (stream->capture != nullptr) {
-    if (stream->capture->invalid) return cudaErrorStreamCaptureInvalidated;
-    at_once = false;
-    return cudaSuccess;
+    if (stream->capture->invalid) return {cudaErrorStreamCaptureInvalidated};
+    return {cudaSuccess, stream, false};
   }
   if (stream->legacy) {
     for (Capture* const capture : streams().captures) {
@@ -144,12 +143,11 @@ cudaError_t open_stream(cudaStream_t handle, Stream*& stream, bool& at_once) {
         report(
             "the default stream was used while a stream that waits for it is being captured; "
             "create that stream with cudaStreamNonBlocking.");
-        return cudaErrorStreamCaptureImplicit;
+        return {cudaErrorStreamCaptureImplicit};
       }
     }
   }
-  at_once = !settings().lazy_streams && stream->waiting.empty();
-  return cudaSuccess;
+  return {cudaSuccess, stream, !settings().lazy_streams && stream->waiting.empty()};
 }
 
 std::size_t new_node_name() {
@@ -293,11 +291,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
   const std::lock_guard lock(engine());
-  Stream* stream = nullptr;
-  bool at_once = false;
-  if (const cudaError_t error = open_stream(handle, stream, at_once); error != cudaSuccess) {
-    return record(error);
-  }
+  const auto [error, stream, at_once] = open_stream(handle);
+  if (error != cudaSuccess) return record(error);
   if (stream->capture != nullptr) {
     stream->capture->invalid = true;
     return record(cudaErrorStreamCaptureUnsupported);

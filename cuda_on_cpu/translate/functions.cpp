@@ -1,7 +1,7 @@
-#include "functions.hpp"
-
 #include <algorithm>
 #include <cctype>
+
+#include "finders.hpp"
 
 namespace cuda_on_cpu {
 namespace {

@@ -1,7 +1,6 @@
 #include <vector>
 
-#include "functions.hpp"
-#include "scanner.hpp"
+#include "finders.hpp"
 #include "translate.hpp"
 
 namespace cuda_on_cpu {

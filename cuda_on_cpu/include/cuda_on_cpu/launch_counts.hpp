@@ -15,7 +15,7 @@
 #include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/requests.hpp"
-#include "cuda_on_cpu/running.hpp"
+#include "cuda_on_cpu/observer.hpp"
 
 namespace cuda_on_cpu {
 

@@ -76,9 +76,15 @@ struct Stream : std::enable_shared_from_this<Stream> {
 /// One mutex for all of the device: whoever enqueues work also runs it.
 std::recursive_mutex& engine();
 
-/// Finds the stream behind the handle. `at_once` says whether its work is to run now; if not, it is
-/// to be given to keep().
-cudaError_t open_stream(cudaStream_t handle, Stream*& stream, bool& at_once);
+/// The stream behind a handle. `at_once` says whether its work is to run now; if not, it is to be
+/// given to keep().
+struct OpenStream {
+  cudaError_t error;
+  Stream* stream = nullptr;
+  bool at_once = false;
+};
+/// Finds it, unless there is an error.
+OpenStream open_stream(cudaStream_t handle);
 /// Adds work to a lazy stream, or a node to the graph that is being captured.
 void keep(Stream& stream, Work work, cudaGraphNodeType type = cudaGraphNodeTypeEmpty);
 /// Runs the work with device memory readable, unless the device is spoilt.
@@ -89,9 +95,7 @@ template <class Now, class Later>
 cudaError_t submit(cudaStream_t handle, Now now, Later later,
                    cudaGraphNodeType type = cudaGraphNodeTypeEmpty) {
   const std::lock_guard lock(engine());
-  Stream* stream = nullptr;
-  bool at_once = false;
-  const cudaError_t error = open_stream(handle, stream, at_once);
+  const auto [error, stream, at_once] = open_stream(handle);
   if (error != cudaSuccess) return error;
   if (at_once) {
     perform(std::ref(now));

@@ -13,7 +13,7 @@
 #include <memory>
 #include <new>
 
-#include "cuda_on_cpu/running.hpp"
+#include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/shadow.hpp"
 
 namespace cuda_on_cpu {
