@@ -6,24 +6,11 @@
 namespace stagewise {
 namespace {
 
-template <typename Kind>
-constexpr Use use_of(const Reads<Kind>& /*operand*/) {
-  return Use::reads;
-}
-template <typename Kind>
-constexpr Use use_of(const Writes<Kind>& /*operand*/) {
-  return Use::writes;
-}
-template <typename Kind>
-constexpr Use use_of(const Updates<Kind>& /*operand*/) {
-  return Use::updates;
-}
-
 /// Calls `visit(operand, use)` for each operand of an operation, const or not.
 template <typename AnyOperation, typename Visit>
 void walk_operands(AnyOperation& operation, const Visit& visit) {
   const auto visit_one = [&](auto& operand) {
-    if (operand) visit(operand, use_of(operand));
+    if (operand) visit(operand, operand.use);
   };
   const auto visit_member = [&](auto& member) {
     if constexpr (requires { member.begin(); }) {

@@ -60,9 +60,6 @@ struct Program {
   bool overlap(ValueId one, ValueId other) const;
 };
 
-/// How an operation uses an operand.
-enum class Use : std::uint8_t { reads, writes, updates };
-
 /// What is called for an operand. By reference, so that a walk over a program allocates nothing.
 using VisitOperand = std::function<void(ValueId, Use)>;
 /// Likewise, for an operand that may be replaced.

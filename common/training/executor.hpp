@@ -136,15 +136,9 @@ class Executor {
     return static_cast<const Element<Kind>*>(address_of(operand));
   }
 
-  /// The same for one that is written.
-  template <typename Kind>
-  Element<Kind>* at(const Writes<Kind>& operand) {
-    return static_cast<Element<Kind>*>(address_of(operand));
-  }
-
-  /// The same for one that is read and written.
-  template <typename Kind>
-  Element<Kind>* at(const Updates<Kind>& operand) {
+  /// The same for one that is written, or read and written.
+  template <typename Kind, Use how>
+  Element<Kind>* at(const OperandOf<Kind, how>& operand) {
     return static_cast<Element<Kind>*>(address_of(operand));
   }
 
