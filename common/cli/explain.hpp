@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/report.hpp"
-#include "network/floor.hpp"
+#include "network/cost.hpp"
 #include "training/executor.hpp"
 
 namespace stagewise {

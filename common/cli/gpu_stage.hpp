@@ -8,7 +8,7 @@
 #include "cuda/counters.hpp"
 #include "cuda/device.hpp"
 #include "cuda/stopwatch.hpp"
-#include "network/floor.hpp"
+#include "network/cost.hpp"
 
 namespace stagewise {
 

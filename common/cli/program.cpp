@@ -14,7 +14,6 @@
 #include "cli/output.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
-#include "tensor/suggestions.hpp"
 
 namespace stagewise {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/program.hpp"
-#include "network/floor.hpp"
+#include "network/cost.hpp"
 #include "training/predictor.hpp"
 #include "training/ranks.hpp"
 #include "training/step.hpp"

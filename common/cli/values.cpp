@@ -8,7 +8,6 @@
 
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
-#include "tensor/suggestions.hpp"
 
 namespace stagewise {
 namespace {

@@ -1,9 +1,11 @@
 /// @file
-/// A labelled set of samples in host memory.
+/// A labelled set of samples in host memory, and what can be told of one: whether it is the same as
+/// another, and whether a precision holds its values.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -71,5 +73,33 @@ class Dataset {
   std::variant<std::vector<std::uint8_t>, std::vector<double>> features_;
   std::vector<std::int32_t> labels_;
 };
+
+/// Distinguishes one training set from another. Does not depend on the source of the data, nor on
+/// the precision, the stage or the number of processes that train on them.
+struct Fingerprint {
+  Index samples = 0;         ///< those that are left for training
+  std::string preparation;   ///< "divided by 255", "standardized" or "used as they are"
+  std::uint64_t values = 0;  ///< a digest of the features before preparation, in order
+  std::uint64_t labels = 0;  ///< a digest of the classes
+};
+
+/// @param training_set all of it, its features not standardized yet.
+/// @param standardized whether they will be.
+Fingerprint fingerprint_of(const Dataset& training_set, bool standardized);
+
+/// Where a data set comes from, for error messages.
+struct Origin {
+  std::string name;                  ///< of the data set, or its file
+  std::vector<std::string> columns;  ///< of a table's features; empty for other data
+  Index first_row = 0;               ///< of a table: how many rows of the file come before the set
+  std::string sample = "sample";     ///< what a sample of other data is called: "test sample"
+};
+
+/// "table.csv, row 5 below the header, column age", or "x.h5, sample 4, value 0 (counted from 0)".
+std::string place_in(const Origin& origin, Index sample, Index feature);
+
+/// @param precision "float" or "double".
+/// @throws Error naming the first value that is infinite in this precision.
+void expect_to_hold(const std::string& precision, const Dataset& dataset, const Origin& origin);
 
 }  // namespace stagewise

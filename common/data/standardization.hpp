@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "data/check_values.hpp"
 #include "data/dataset.hpp"
 
 namespace stagewise {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "io/images/image.hpp"
-#include "tensor/device_limits.hpp"
 #include "tensor/kernel_counters.hpp"
 
 namespace stagewise {

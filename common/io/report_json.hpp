@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tensor/device_limits.hpp"
 #include "tensor/kernel_counters.hpp"
 
 namespace stagewise {

@@ -113,9 +113,6 @@ class World final : public Communicator {
   /// The number of hosts that the processes are on.
   int hosts() const { return hosts_; }
 
-  /// The communicator of the processes on this host.
-  MPI_Comm local_communicator() const { return local_; }
-
   /// Whether this process is the first on its host to ask. Does not wait.
   bool is_first_to_fail() const;
 

@@ -1,5 +1,7 @@
 #include "network/cost.hpp"
 
+#include <array>
+
 #include "network/shard.hpp"
 
 namespace stagewise {
@@ -74,6 +76,12 @@ double bytes_moved(const Program& program, const Gather& op, Index rows, int byt
   return samples * (2 * features + 2 * sizeof(std::int32_t) + sizeof(std::uint32_t));
 }
 
+/// A floor that also takes an amount of something at so much per second.
+void raise(Floor& floor, double amount, double per_second, Bound bound) {
+  if (per_second <= 0 || amount / per_second <= floor.seconds) return;
+  floor = {.seconds = amount / per_second, .bound = bound};
+}
+
 }  // namespace
 
 Index elements_of(const Value& value, Index rows) {
@@ -124,6 +132,26 @@ Cost cost_of(const Program& program, const Line& line, Index rows, int bytes_of_
   if (line.replaces.empty()) cost.operations = counter.count(line.operation);
   for (const Operation& member : line.replaces) cost.operations += counter.count(member);
   return cost;
+}
+
+const char* name_of(Bound bound) {
+  constexpr std::array names = {"memory", "compute", "launch", "cache", "shared"};
+  return names.at(static_cast<std::size_t>(bound));
+}
+
+Floor floor_of(const Cost& cost, double launches, const DeviceLimits& limits) {
+  Floor floor = {.seconds = launches * limits.launch_seconds, .bound = Bound::launch};
+  raise(floor, cost.bytes, limits.bytes_per_second, Bound::memory);
+  raise(floor, cost.operations, limits.operations_per_second, Bound::compute);
+  return floor;
+}
+
+Floor counted_floor_of(const KernelCounters& counters, double operations,
+                       const DeviceLimits& limits) {
+  Floor floor = floor_of({counters.distinct_bytes, operations}, counters.launches, limits);
+  raise(floor, counters.asked_bytes(), limits.cache_bytes_per_second, Bound::cache);
+  raise(floor, counters.shared_cycles, limits.shared_cycles_per_second, Bound::shared);
+  return floor;
 }
 
 }  // namespace stagewise

@@ -9,20 +9,13 @@
 #include "tensor/error.hpp"
 #include "tensor/option_error.hpp"
 #include "tensor/quote.hpp"
-#include "tensor/suggestions.hpp"
 
 namespace stagewise {
 namespace {
 
+/// In the order of LossKind.
 constexpr std::array losses = {std::pair{LossKind::cross_entropy, "cross-entropy"},
                                std::pair{LossKind::squared_error, "squared-error"}};
-
-template <typename Table, typename Value>
-std::string name_in(const Table& table, Value value) {
-  return std::find_if(table.begin(), table.end(),
-                      [&](const auto& entry) { return entry.first == value; })
-      ->second;
-}
 
 template <typename Table>
 auto value_in(const Table& table, const std::string& text, const char* what) {
@@ -201,10 +194,7 @@ Index Model::parameter_count() const {
 Program Model::prediction() const {
   Program result = program;
   std::erase_if(result.lines, [](const Line& line) {
-    return std::holds_alternative<Gather>(line.operation) ||
-           std::holds_alternative<SoftmaxCrossEntropy>(line.operation) ||
-           std::holds_alternative<SquaredError>(line.operation) ||
-           std::holds_alternative<Accumulate>(line.operation);
+    return is_a<Gather, SoftmaxCrossEntropy, SquaredError, Accumulate>(line.operation);
   });
   return result;
 }
@@ -230,7 +220,7 @@ std::string to_string(Activation activation) {
   return activation == Activation::none ? "none" : names_of(activation).name;
 }
 std::string to_string(LossKind loss) {
-  return name_in(losses, loss);
+  return losses.at(static_cast<std::size_t>(loss)).second;
 }
 
 Activation parse_activation(const std::string& text) {

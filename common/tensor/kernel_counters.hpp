@@ -1,6 +1,9 @@
 /// @file
-/// What kernels have done, where that is counted: by CUDA on the CPU in an instrumented program.
+/// What kernels have done, where that is counted (by CUDA on the CPU in an instrumented program),
+/// and what a device can do at most: the two that floors rest on.
 #pragma once
+
+#include <string>
 
 namespace stagewise {
 
@@ -48,6 +51,16 @@ struct KernelCounters {
     bank_conflicts += factor * other.bank_conflicts;
     return *this;
   }
+};
+
+/// What a device can do at most. Zero: unknown.
+struct DeviceLimits {
+  std::string device;                   ///< "this GPU"
+  double bytes_per_second = 0;          ///< between its memory and its processors
+  double operations_per_second = 0;     ///< of floating-point arithmetic in the precision at hand
+  double launch_seconds = 0;            ///< of a kernel that does nothing
+  double cache_bytes_per_second = 0;    ///< from the L1 caches of all multiprocessors
+  double shared_cycles_per_second = 0;  ///< of the shared memory of all multiprocessors
 };
 
 }  // namespace stagewise

@@ -64,9 +64,7 @@ void Executor<T>::expect_room(const Program& program, Index max_rows) {
 template <typename T>
 void Executor<T>::expect_computed(const Operation& operation) const {
   for_each_activation([&]<Activation a>() {
-    const bool uses = std::holds_alternative<Activate<a>>(operation) ||
-                      std::holds_alternative<ActivateBackward<a>>(operation);
-    if (uses && !computes(a)) {
+    if (is_a<Activate<a>, ActivateBackward<a>>(operation) && !computes(a)) {
       throw UsageError("this stage does not compute " + std::string(names_of(a).name) + " yet");
     }
   });
@@ -157,8 +155,7 @@ void Executor<T>::run_timed(const std::string& operation, const std::function<vo
 
 template <typename T>
 std::size_t Executor<T>::row_of(const std::string& operation) {
-  const auto row = std::find_if(timings_.begin(), timings_.end(),
-                                [&](const Timing& one) { return one.operation == operation; });
+  const auto row = std::ranges::find(timings_, operation, &Timing::operation);
   const auto number = static_cast<std::size_t>(row - timings_.begin());
   if (row == timings_.end()) timings_.push_back({.operation = operation});
   return number;

@@ -26,11 +26,6 @@ void copy_in(Executor<T>& executor, ValueId id, const std::vector<double>& value
 }
 
 template <typename T>
-std::vector<ParameterValues> copy_parameters_out(Network<T>& network) {
-  return copy_parameters_out(network, network.model.parameters);
-}
-
-template <typename T>
 std::vector<ParameterValues> copy_parameters_out(Network<T>& network,
                                                  const std::vector<ValueId>& ids) {
   std::vector<ParameterValues> result;
@@ -54,9 +49,7 @@ std::vector<ParameterValues> in_order_of(const Model& model,
   std::vector<ParameterValues> result;
   for (const ValueId id : model.parameters) {
     const Value& parameter = model[id];
-    const auto given = std::find_if(values.begin(), values.end(), [&](const auto& candidate) {
-      return candidate.name == parameter.name;
-    });
+    const auto given = std::ranges::find(values, parameter.name, &ParameterValues::name);
     if (given == values.end()) {
       throw Error(source + " holds no parameter '" + parameter.name +
                   "', which this network needs");
@@ -69,12 +62,6 @@ std::vector<ParameterValues> in_order_of(const Model& model,
     result.push_back(*given);
   }
   return result;
-}
-
-template <typename T>
-void copy_parameters_in(Network<T>& network, const std::vector<ParameterValues>& values,
-                        const std::string& source) {
-  copy_parameters_in(network, network.model.parameters, values, source);
 }
 
 template <typename T>
@@ -125,18 +112,12 @@ template ParameterValues copy_out(Executor<float>&, ValueId, const std::string&,
 template ParameterValues copy_out(Executor<double>&, ValueId, const std::string&, const Shape&);
 template void copy_in(Executor<float>&, ValueId, const std::vector<double>&);
 template void copy_in(Executor<double>&, ValueId, const std::vector<double>&);
-template std::vector<ParameterValues> copy_parameters_out(Network<float>&);
 template std::vector<ParameterValues> copy_parameters_out(Network<float>&,
                                                           const std::vector<ValueId>&);
-template void copy_parameters_in(Network<float>&, const std::vector<ParameterValues>&,
-                                 const std::string&);
 template void copy_parameters_in(Network<float>&, const std::vector<ValueId>&,
                                  const std::vector<ParameterValues>&, const std::string&);
-template std::vector<ParameterValues> copy_parameters_out(Network<double>&);
 template std::vector<ParameterValues> copy_parameters_out(Network<double>&,
                                                           const std::vector<ValueId>&);
-template void copy_parameters_in(Network<double>&, const std::vector<ParameterValues>&,
-                                 const std::string&);
 template void copy_parameters_in(Network<double>&, const std::vector<ValueId>&,
                                  const std::vector<ParameterValues>&, const std::string&);
 

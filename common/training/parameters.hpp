@@ -20,27 +20,31 @@ ParameterValues copy_out(Executor<T>& executor, ValueId id, const std::string& n
 template <typename T>
 void copy_in(Executor<T>& executor, ValueId id, const std::vector<double>& values);
 
-/// Copies all parameters to the host.
-template <typename T>
-std::vector<ParameterValues> copy_parameters_out(Network<T>& network);
-
-/// Likewise those of a worker.
+/// Copies the parameters of a worker to the host.
 /// @param ids their values, in the order of the model's parameters.
 template <typename T>
 std::vector<ParameterValues> copy_parameters_out(Network<T>& network,
                                                  const std::vector<ValueId>& ids);
 
-/// Sets all parameters, by name.
+/// Likewise all parameters of the model.
+template <typename T>
+std::vector<ParameterValues> copy_parameters_out(Network<T>& network) {
+  return copy_parameters_out(network, network.model.parameters);
+}
+
+/// Sets the parameters of a worker, by name.
 /// @param source where these values come from, for the error message: "the checkpoint model.h5".
 /// @throws Error unless names and shapes are exactly the model's.
 template <typename T>
-void copy_parameters_in(Network<T>& network, const std::vector<ParameterValues>& values,
-                        const std::string& source);
-
-/// Likewise those of a worker.
-template <typename T>
 void copy_parameters_in(Network<T>& network, const std::vector<ValueId>& ids,
                         const std::vector<ParameterValues>& values, const std::string& source);
+
+/// Likewise all parameters of the model.
+template <typename T>
+void copy_parameters_in(Network<T>& network, const std::vector<ParameterValues>& values,
+                        const std::string& source) {
+  copy_parameters_in(network, network.model.parameters, values, source);
+}
 
 /// The values in the order of the model's parameters.
 /// @throws Error unless names and shapes are exactly the model's.

@@ -39,8 +39,7 @@ void copy_state_in(Executor<T>& executor, const TrainingPrograms& programs,
       copy_in(executor, id, std::vector<double>(count));
       continue;
     }
-    const auto found = std::find_if(state->begin(), state->end(),
-                                    [&](const auto& one) { return one.name == value.name; });
+    const auto found = std::ranges::find(*state, value.name, &ParameterValues::name);
     if (found == state->end() || found->shape != value.shape) {
       throw Error(source + " holds no '" + value.name + "' of shape " + value.shape.to_string() +
                   ", which its optimizer has to continue from");

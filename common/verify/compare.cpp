@@ -66,18 +66,14 @@ Difference compare(const ParameterValues& a, const ParameterValues& b) {
 std::vector<Difference> compare_parameters(const std::vector<ParameterValues>& a,
                                            const std::vector<ParameterValues>& b,
                                            const std::string& name_a, const std::string& name_b) {
-  const auto find = [](const std::vector<ParameterValues>& set, const std::string& name) {
-    return std::find_if(set.begin(), set.end(),
-                        [&](const auto& candidate) { return candidate.name == name; });
-  };
   for (const ParameterValues& parameter : b) {
-    if (find(a, parameter.name) == a.end()) {
+    if (std::ranges::find(a, parameter.name, &ParameterValues::name) == a.end()) {
       throw Error("only " + name_b + " has a parameter " + in_quotes(parameter.name));
     }
   }
   std::vector<Difference> differences;
   for (const ParameterValues& parameter : a) {
-    const auto other = find(b, parameter.name);
+    const auto other = std::ranges::find(b, parameter.name, &ParameterValues::name);
     if (other == b.end()) {
       throw Error("only " + name_a + " has a parameter " + in_quotes(parameter.name));
     }

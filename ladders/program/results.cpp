@@ -9,7 +9,7 @@
 #include "io/report.hpp"
 #include "io/report_json.hpp"
 #include "ladders/program/table.hpp"
-#include "network/floor.hpp"
+#include "network/cost.hpp"
 
 namespace stagewise::ladder {
 namespace {
@@ -91,9 +91,8 @@ std::optional<double> share_of_reference(const Row& row, const Table& table) {
 }
 
 bool is_right(const std::vector<Table>& tables) {
-  return std::all_of(tables.begin(), tables.end(), [](const Table& table) {
-    const std::vector<Row> rows = all_rows(table);
-    return std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.wrong.empty(); });
+  return std::ranges::all_of(tables, [](const Table& table) {
+    return std::ranges::all_of(all_rows(table), [](const Row& row) { return row.wrong.empty(); });
   });
 }
 

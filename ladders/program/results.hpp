@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "ladders/program/options.hpp"
-#include "tensor/device_limits.hpp"
 #include "tensor/kernel_counters.hpp"
 #include "tensor/shape.hpp"
 #include "verify/differences.hpp"

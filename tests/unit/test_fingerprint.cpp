@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/fingerprint.hpp"
+#include "data/dataset.hpp"
 #include "io/data_sets/load.hpp"
 #include "tensor/digest.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tensor/suggestions.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {

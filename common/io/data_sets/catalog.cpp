@@ -13,7 +13,6 @@
 #include "tensor/error.hpp"
 #include "tensor/option_error.hpp"
 #include "tensor/quote.hpp"
-#include "tensor/suggestions.hpp"
 
 namespace stagewise {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "data/check_values.hpp"
+#include "data/dataset.hpp"
 #include "data/standardization.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "tensor/counts.hpp"

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "data/dataset.hpp"
-#include "data/fingerprint.hpp"
 #include "io/data_sets/csv.hpp"
 #include "io/data_sets/dataset_options.hpp"
 
