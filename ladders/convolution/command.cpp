@@ -2,7 +2,6 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "03_shared_memory/kernels.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
@@ -44,10 +43,7 @@ class WithoutConvolutions final : public MinibatchExecutor<T> {
  private:
   void prepare(const Program& program) override {
     for (const Line& line : program.lines) {
-      if (std::holds_alternative<Convolution>(line.operation) ||
-          std::holds_alternative<ConvolutionReluPool>(line.operation)) {
-        throw reason_;
-      }
+      if (is_a<Convolution, ConvolutionReluPool>(line.operation)) throw reason_;
     }
     MinibatchExecutor<T>::prepare(program);
   }

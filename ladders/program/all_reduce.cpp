@@ -62,45 +62,37 @@ class Message {
 
   /// The rungs of the ladder, those that need more than there is with the reason.
   std::vector<Rung> rungs() {
-    const std::string folder = "stages/05_mpi/";
     const std::string reason = mpi::reason_against("peer", placement_);
-    const double bytes = sizeof(T) * static_cast<double>(count_);
-    return {{{.name = "host",
-              .file = folder + "transport/by_mpi.hpp",
-              .idea = "MPI_Allreduce in the hosts' memory",
-              .bytes = bytes},
-             [this] { add_up(*host_); }},
-            {{.name = "ring",
-              .file = "ladders/program/ring.hpp",
-              .idea = "in a ring, with MPI_Sendrecv",
-              .bytes = bytes},
-             [this] { ring_.add_up(stream_, y_); }},
-            {{.name = "one-shot",
-              .file = folder + "all_reduce/1_one_shot.cu",
-              .idea = "flagged words to every GPU",
-              .skipped = reason,
-              .bytes = bytes},
-             [this] {
-               peers_->one_shot(stream_, {y_, count_});
-             },
-             true},
-            {{.name = "two-shot",
-              .file = folder + "all_reduce/2_two_shot.cu",
-              .idea = "each GPU adds up a shard",
-              .skipped = reason,
-              .bytes = bytes},
-             [this] {
-               peers_->two_shot(stream_, {y_, count_});
-             },
-             true}};
+    const auto from_the_host = [&](const char* name, const char* file, const char* idea,
+                                   std::function<void()> enqueue) {
+      return Rung{{.name = name, .file = file, .idea = idea, .bytes = bytes()}, std::move(enqueue)};
+    };
+    const auto by_kernels = [&](const char* name, const char* file, const char* idea,
+                                std::function<void()> enqueue) {
+      Rung rung = from_the_host(name, file, idea, std::move(enqueue));
+      rung.row.skipped = reason;
+      rung.is_recorded = true;
+      return rung;
+    };
+    return {from_the_host("host", "stages/05_mpi/transport/by_mpi.hpp",
+                          "MPI_Allreduce in the hosts' memory", [this] { add_up(*host_); }),
+            from_the_host("ring", "ladders/program/ring.hpp", "in a ring, with MPI_Sendrecv",
+                          [this] { ring_.add_up(stream_, y_); }),
+            by_kernels("one-shot", "stages/05_mpi/all_reduce/1_one_shot.cu",
+                       "flagged words to every GPU",
+                       [this] {
+                         peers_->one_shot(stream_, {y_, count_});
+                       }),
+            by_kernels("two-shot", "stages/05_mpi/all_reduce/2_two_shot.cu",
+                       "each GPU adds up a shard", [this] {
+                         peers_->two_shot(stream_, {y_, count_});
+                       })};
   }
 
   /// NCCL, if it can be used here.
   std::optional<Rung> reference() {
     if (nccl_ == nullptr) return std::nullopt;
-    return Rung{{.name = "NCCL", .bytes = sizeof(T) * static_cast<double>(count_)},
-                [this] { add_up(*nccl_); },
-                true};
+    return Rung{{.name = "NCCL", .bytes = bytes()}, [this] { add_up(*nccl_); }, true};
   }
 
   /// Runs, verifies and measures, on all ranks.
@@ -112,6 +104,8 @@ class Message {
   }
 
  private:
+  double bytes() const { return sizeof(T) * static_cast<double>(count_); }
+
   bool has_peers() const { return mpi::reason_against("peer", placement_).empty(); }
 
   std::vector<T> random_inputs() const {

@@ -162,8 +162,7 @@ class Layer {
 };
 
 bool is_any_run(const Table& table) {
-  return std::any_of(table.rows.begin(), table.rows.end(),
-                     [](const Row& row) { return row.skipped.empty(); });
+  return std::ranges::any_of(table.rows, [](const Row& row) { return row.skipped.empty(); });
 }
 
 template <typename T>
@@ -225,11 +224,8 @@ void declare(CLI::App& command, ConvolutionOptions& options) {
   add_size(command, "channels", "channels of an image", options.channels);
   add_size(command, "filter", "height and width of a filter", options.filter);
   add_size(command, "filters", "filters, each a channel of the output", options.filters);
-  std::vector<std::string> rungs =
-      names_of(convolution_ladder<float>(), convolution_ladder<double>());
-  for (const std::string& name : names_of(layer_ladder<float>(), layer_ladder<double>())) {
-    rungs.push_back(name);
-  }
+  std::vector<std::string> rungs = names_of(convolution_ladder<float>());
+  for (const std::string& name : names_of(layer_ladder<float>())) rungs.push_back(name);
   add_options(command, options, rungs);
 }
 

@@ -11,16 +11,10 @@
 #include "03_shared_memory/kernels.hpp"
 #include "cuda/ladder.hpp"
 #include "ladders/convolution/im2col.hpp"
+#include "ladders/program/references.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::ladder {
-
-/// Whether this build has Texture and fast_math::convolution().
-#ifdef CUDA_ON_CPU
-inline constexpr bool has_nvcc = false;
-#else
-inline constexpr bool has_nvcc = true;
-#endif
 
 /// An input in the GPU's memory that kernels fetch through a texture object.
 class Texture {

@@ -3,6 +3,7 @@
 #include "ladders/gemm/gemm.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -247,8 +248,11 @@ void declare(CLI::App& command, GemmOptions& options) {
       ->disable_flag_override();
   command.add_flag("--transpose-b", options.transpose_b, "B is stored as [n, k]")
       ->disable_flag_override();
-  add_options(command, options,
-              names_of(ladder::gemm_ladder<float>(), ladder::gemm_ladder<double>()));
+  std::vector<std::string> rungs = names_of(ladder::gemm_ladder<float>());
+  for (const std::string& name : names_of(ladder::gemm_ladder<double>())) {  // some are others
+    if (std::ranges::find(rungs, name) == rungs.end()) rungs.push_back(name);
+  }
+  add_options(command, options, rungs);
   command.option_defaults()->group("Ladder");
   add_value(command, "cublas", "NAME",
             "the reference's arithmetic: own, tf32 or, on copies made before, bf16", options.cublas,

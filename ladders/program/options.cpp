@@ -4,12 +4,9 @@
 #include <limits>
 
 #include "cli/values.hpp"
-#include "cuda/device.hpp"
 #include "ladders/program/commands.hpp"
 
 namespace stagewise::ladder {
-
-Options::Options() : repetitions(cuda::runs_on_cpu() ? 1 : 20) {}
 
 void add_size(CLI::App& command, const std::string& name, const std::string& description,
               Index& size) {

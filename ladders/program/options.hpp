@@ -2,14 +2,12 @@
 /// The options common to all ladders.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "cuda/ladder.hpp"
+#include "cuda/device.hpp"
 #include "tensor/shape.hpp"
 
 namespace CLI {
@@ -20,13 +18,11 @@ namespace stagewise::ladder {
 
 /// The values of the common options.
 struct Options {
-  Options();
-
   std::string rung = "all";
   std::string precision = "float";
   std::uint64_t seed = 1;
-  Index repetitions;               ///< of the measurement; 0: verify only
-  std::filesystem::path report;    ///< empty: no report
+  Index repetitions = cuda::runs_on_cpu() ? 1 : 20;  ///< of the measurement; 0: verify only
+  std::filesystem::path report;                      ///< empty: no report
   std::filesystem::path roofline;  ///< the figure, of ladders that offer it; empty: none
 };
 
@@ -38,17 +34,5 @@ void add_size(CLI::App& command, const std::string& name, const std::string& des
 /// Declares the common options: --precision, --seed, --rung, --repetitions, --report.
 /// @param rungs the values of --rung, besides all.
 void add_options(CLI::App& command, Options& options, const std::vector<std::string>& rungs);
-
-/// The names of the rungs in the ladders of both precisions, which may differ.
-template <typename Float, typename Double>
-std::vector<std::string> names_of(Ladder<Float> in_float, Ladder<Double> in_double) {
-  std::vector<std::string> names;
-  const auto add = [&](std::string_view name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
-  };
-  for (const Rung<Float>& rung : in_float) add(rung.name);
-  for (const Rung<Double>& rung : in_double) add(rung.name);
-  return names;
-}
 
 }  // namespace stagewise::ladder

@@ -42,7 +42,7 @@ class Product {
   }
 
   /// C as it is on the GPU.
-  std::vector<T> result() const { return copy_out(*stream_, c_, c_.elements()); }
+  std::vector<T> result() const { return copy_out(*stream_, c_.data(), c_.elements()); }
 
   /// Stage 01's result for the same inputs, in double.
   std::vector<double> expected() const {

@@ -49,7 +49,7 @@ Table run_sum(const ReduceOptions& options) {
       .rows = rows_for(ladder, options.rung, problem, {.bytes = bytes}, default_reduce_rung),
       .reference = {}};
   print_sum("the sum of " + count_of(n, "number"), bytes, options.precision);
-  if constexpr (has_cub) {
+  if constexpr (has_nvcc) {
     auto helper = on_device<std::byte>(static_cast<Index>(reference_sum_bytes<T>(n)));
     table.reference = {.name = "CUB", .bytes = bytes};
     work.enqueue = [&] {
@@ -110,8 +110,7 @@ Table run_column_sums(const ReduceOptions& options) {
 void declare(CLI::App& command, ReduceOptions& options) {
   add_size(command, "m", "rows of a matrix whose columns are added up", options.m);
   add_size(command, "n", "numbers to add up [1048576], or columns of the matrix [1000]", options.n);
-  add_options(command, options,
-              names_of(shared_memory::sum_ladder<float>(), shared_memory::sum_ladder<double>()));
+  add_options(command, options, names_of(shared_memory::sum_ladder<float>()));
 }
 
 Results run(const ReduceOptions& options) {

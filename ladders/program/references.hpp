@@ -12,11 +12,12 @@
 
 namespace stagewise::ladder {
 
-/// Whether this build has reference_sum().
+/// Whether this build has reference_sum() and, of the rungs of the convolution, Texture and
+/// fast_math::convolution().
 #ifdef CUDA_ON_CPU
-inline constexpr bool has_cub = false;
+inline constexpr bool has_nvcc = false;
 #else
-inline constexpr bool has_cub = true;
+inline constexpr bool has_nvcc = true;
 #endif
 
 /// Whether this build has ReferenceGemm.

@@ -106,11 +106,6 @@ std::vector<T> copy_out(const cuda::Stream& stream, const T* from, Index n) {
   stream.synchronize();
   return to;
 }
-/// @overload
-template <typename T>
-std::vector<T> copy_out(const cuda::Stream& stream, const Tensor<T>& from, Index n) {
-  return copy_out(stream, from.data(), n);
-}
 
 /// Enqueues a copy within GPU memory.
 template <typename T>
@@ -153,8 +148,8 @@ class Runner {
             .enqueue = {},
             .verify =
                 [&, rows, columns](Row& row) {
-                  note_difference(row, copy_out(stream_, output, rows * columns), expected, rows,
-                                  columns);
+                  note_difference(row, copy_out(stream_, output.data(), rows * columns), expected,
+                                  rows, columns);
                 }};
   }
 

@@ -118,24 +118,22 @@ void TablePrinter::add_column(const std::string& heading, std::size_t widest_cel
 }
 
 void TablePrinter::add_counters() {
-  const auto add = [&](const std::string& heading, std::size_t widest_cell,
-                       std::string (*cell)(const Row&, const KernelCounters&)) {
+  const auto add = [&](const std::string& heading, std::size_t widest_cell, const auto& cell) {
     add_column(heading, widest_cell,
                [cell](const Row& row) { return row.counters ? cell(row, *row.counters) : ""; });
   };
-  add("sectors/load", 0, [](const Row& /*row*/, const KernelCounters& counters) {
+  add("sectors/load", 0, [](const Row& /*row*/, const auto& counters) {
     return counters.loads > 0 ? fixed(counters.sectors_per_load(), 1) : "-";
   });
-  add("/store", 0, [](const Row& /*row*/, const KernelCounters& counters) {
+  add("/store", 0, [](const Row& /*row*/, const auto& counters) {
     return counters.stores > 0 ? fixed(counters.sectors_per_store(), 1) : "-";
   });
-  add("traffic", 0, [](const Row& row, const KernelCounters& counters) {
+  add("traffic", 0, [](const Row& row, const auto& counters) {
     return fixed(counters.asked_bytes() / row.bytes, 1) + "x";
   });
-  add("conflicts", with_thousands(99'999'999).size(),
-      [](const Row& /*row*/, const KernelCounters& counters) {
-        return with_thousands(static_cast<std::int64_t>(counters.bank_conflicts));
-      });
+  add("conflicts", with_thousands(99'999'999).size(), [](const Row& /*row*/, const auto& counters) {
+    return with_thousands(static_cast<std::int64_t>(counters.bank_conflicts));
+  });
 }
 
 void TablePrinter::print(const Row& row) {
@@ -168,10 +166,8 @@ void TablePrinter::print_line(const std::function<std::string(const Column&)>& c
 }
 
 void print_verdict(std::ostream& out, const std::vector<Table>& tables) {
-  const bool any_picked = std::any_of(tables.begin(), tables.end(), [](const Table& table) {
-    return std::any_of(table.rows.begin(), table.rows.end(),
-                       [](const Row& row) { return row.picked; });
-  });
+  const bool any_picked = std::ranges::any_of(
+      tables, [](const Table& table) { return std::ranges::any_of(table.rows, &Row::picked); });
   out << '\n';
   if (any_picked) out << "* what stage 03 computes such a problem with\n";
   out << verdict_of(tables) << '\n';

@@ -157,8 +157,7 @@ std::vector<Table> run_transpose(const TransposeOptions& o) {
 void declare(CLI::App& command, TransposeOptions& options) {
   add_size(command, "m", "rows", options.m);
   add_size(command, "n", "columns", options.n);
-  std::vector<std::string> rungs =
-      names_of(shared_memory::transpose_ladder<float>(), shared_memory::transpose_ladder<double>());
+  std::vector<std::string> rungs = names_of(shared_memory::transpose_ladder<float>());
   for (const ColumnWork& work : column_work) rungs.emplace_back(work.name);
   add_options(command, options, rungs);
 }

@@ -9,7 +9,6 @@
 #include "cross_stage/trainings.hpp"
 #include "network/model.hpp"
 #include "network/workers.hpp"
-#include "reports/003/fold_bias/fold_bias.hpp"
 #include "reports/003/fold_bias/fold_bias_executor.hpp"
 
 namespace stagewise {

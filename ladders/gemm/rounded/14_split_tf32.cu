@@ -23,8 +23,7 @@
 #include <array>
 
 #include "03_shared_memory/gemm/gemm_table.cuh"
-#include "ladders/gemm/rounded/mma_rounded.cuh"
-#include "ladders/gemm/rounded/tf32.cuh"
+#include "ladders/gemm/rounded/mma_tf32.cuh"
 #include "ladders/gemm/rungs.hpp"
 
 namespace stagewise::shared_memory {

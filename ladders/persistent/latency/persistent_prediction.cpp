@@ -1,13 +1,10 @@
 #include "ladders/persistent/latency/persistent_prediction.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <string_view>
 #include <vector>
 
-#include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "tensor/error.hpp"
 
@@ -24,8 +21,7 @@ std::vector<Linear> layers_of(const Network<T>& network) {
       if (layer->input != last) return {};
       layers.push_back(*layer);
       last = layer->output;
-    } else if (!std::holds_alternative<ArgMax>(line.operation) &&
-               !std::holds_alternative<Threshold>(line.operation)) {
+    } else if (!is_a<ArgMax, Threshold>(line.operation)) {
       return {};
     }
   }

@@ -1,5 +1,3 @@
-#include "reports/000/grade/grade_gemm.hpp"
-
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -11,6 +9,7 @@
 #include "cli/text.hpp"
 #include "ladders/program/product.hpp"
 #include "ladders/program/references.hpp"
+#include "reports/000/grade/grade.hpp"
 #include "verify/compare.hpp"
 
 namespace stagewise::grading {

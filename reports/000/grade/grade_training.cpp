@@ -1,5 +1,3 @@
-#include "reports/000/grade/grade_training.hpp"
-
 #include <algorithm>
 #include <array>
 #include <iostream>
@@ -12,6 +10,7 @@
 #include "05_mpi/distributed_step.hpp"
 #include "cli/text.hpp"
 #include "network/initialize.hpp"
+#include "reports/000/grade/grade.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "training/parameters.hpp"

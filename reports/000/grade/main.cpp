@@ -15,8 +15,7 @@
 #include "cuda/device.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "mpi/run_ranks.hpp"
-#include "reports/000/grade/grade_gemm.hpp"
-#include "reports/000/grade/grade_training.hpp"
+#include "reports/000/grade/grade.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::grading {

@@ -1,5 +1,6 @@
 /// @file
-/// Stage 03 with the bias as one more row of the weights: `--fold-bias`.
+/// A layer whose bias is one more row of its weights (report 003): the program `fold_bias`, stage
+/// 03 with `--fold-bias`.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,10 @@
 #include "03_shared_memory/shared_memory_executor.hpp"
 
 namespace stagewise {
+
+/// Replaces each product that is followed by a bias with one operation, and its gradients with
+/// another.
+Program fold_biases(const Program& program);
 
 /// How a layer's input gets its column of ones.
 enum class FoldBias : std::uint8_t { in_place, out_of_place };

@@ -6,7 +6,6 @@
 #include "03_shared_memory/operation_files.hpp"
 #include "cli/gpu_stage.hpp"
 #include "offers/all.hpp"
-#include "reports/003/fold_bias/fold_bias.hpp"
 #include "reports/003/fold_bias/fold_bias_executor.hpp"
 #include "reports/offers.hpp"
 

@@ -1,5 +1,6 @@
 /// @file
-/// Report 000's grading modes 1 to 3: is the parallel training right?
+/// Report 000's grading modes. 1 to 3: is the parallel training right? 4: is the matrix product
+/// right, and how fast is it?
 #pragma once
 
 #include <cstdint>
@@ -31,5 +32,10 @@ struct GradeOptions {
 /// @throws UsageError if the processes cannot share the work; Error for problems with files.
 int grade_training(const GradeOptions& options, mpi::World& world, mpi::MpiRanks& ranks,
                    const mpi::Placement& placement);
+
+/// Computes the report's two products, C = 2 A B + 5 C in double, by the kernel that training uses,
+/// compares each with cuBLAS or, without cuBLAS, with stage 01's result, and prints a table.
+/// @return 0 if both agree to 1e-7, else 1.
+int grade_gemm();
 
 }  // namespace stagewise::grading
