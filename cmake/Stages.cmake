@@ -25,15 +25,11 @@ function(stagewise_optimize_little target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
 endfunction()
 
-# add_floor(NAME [FOLDER FOLDER] [SOURCES...] DEPENDS...): one floor of common/ as a static library, of these sources or,
-# if none are named, of all that its folder has.
+# add_floor(NAME [FOLDER FOLDER] SOURCES... DEPENDS...): one floor of common/ as a static library.
 function(add_floor name)
   cmake_parse_arguments(arg "" "FOLDER" "SOURCES;DEPENDS" ${ARGN})
   if(NOT arg_FOLDER)
     set(arg_FOLDER ${name})
-  endif()
-  if(NOT arg_SOURCES)
-    file(GLOB arg_SOURCES CONFIGURE_DEPENDS ${arg_FOLDER}/*.cpp)
   endif()
   add_library(stagewise_${name} STATIC ${arg_SOURCES})
   stagewise_compile_together(stagewise_${name})

@@ -1,7 +1,6 @@
 #include "cuda/memory.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"

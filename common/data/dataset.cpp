@@ -5,7 +5,6 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <utility>
 
 #include "tensor/counts.hpp"

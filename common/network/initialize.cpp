@@ -5,7 +5,6 @@
 #include <numbers>
 #include <numeric>
 #include <span>
-#include <vector>
 
 #include "tensor/random.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstddef>
 #include <cstdio>
 
 namespace stagewise {

@@ -1,7 +1,6 @@
 #include "tensor/tensor.hpp"
 
 #include <new>
-#include <string>
 
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"

@@ -6,7 +6,6 @@
 #include "tensor/error.hpp"
 #include "training/not_finite.hpp"
 #include "training/parameters.hpp"
-#include "training/step.hpp"
 
 namespace stagewise {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"

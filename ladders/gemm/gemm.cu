@@ -3,7 +3,6 @@
 /// ladder, what is not faster than the rung before, but shows something. Rung 14 wins back what
 /// rounding loses. Rung 17 rounds as 15 and 16 do, for the instructions of Hopper GPUs.
 
-#include <string_view>
 #include <vector>
 
 #include "03_shared_memory/gemm/rungs.hpp"

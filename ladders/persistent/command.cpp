@@ -9,7 +9,6 @@
 #include "cli/gpu_stage.hpp"
 #include "ladders/offers.hpp"
 #include "ladders/persistent/latency/predictors.hpp"
-#include "ladders/persistent/training/persistent_step.hpp"
 #include "ladders/persistent/training/persistent_training.hpp"
 #include "ladders/program/commands.hpp"
 #include "offers/all.hpp"

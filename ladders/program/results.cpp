@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <span>
 
 #include "cuda/device.hpp"
 #include "io/file.hpp"

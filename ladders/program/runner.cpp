@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <iostream>
 
 #include "cli/output.hpp"
 #include "cli/text.hpp"
 #include "cuda/counters.hpp"
 #include "cuda/device.hpp"
-#include "cuda/thread_order.hpp"
 #include "tensor/host_memory.hpp"
 
 namespace stagewise::ladder {

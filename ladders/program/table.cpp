@@ -25,10 +25,6 @@ std::string name_of(const Row& row) {
   return row.name + (row.picked ? " *" : "");
 }
 
-std::string idea_of(const Row& row) {
-  return row.idea;
-}
-
 std::size_t width_of(const std::string& heading, const std::vector<Row>& rows,
                      const std::function<std::string(const Row&)>& cell) {
   std::size_t width = heading.size();
@@ -76,10 +72,10 @@ TablePrinter::TablePrinter(std::ostream& out, const Table& table, Measured measu
   const std::vector<Row> rows = all_rows(table);
   columns_.push_back({table.heading, width_of(table.heading, rows, name_of), name_of, true});
   add_figures(table, measured);
-  const std::size_t idea_width = width_of("idea", rows, idea_of);
+  const std::size_t idea_width = width_of("idea", rows, &Row::idea);
   std::size_t width = 0;
   for (const Column& column : columns_) width += column.width + gap;
-  if (width + idea_width <= page) columns_.push_back({"idea", idea_width, idea_of, true});
+  if (width + idea_width <= page) columns_.push_back({"idea", idea_width, &Row::idea, true});
   out_ << '\n';
   print_line([](const Column& column) { return column.heading; });
 }

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/thread_order.hpp"
+#include "cuda/counters.hpp"
 #include "verify/differences.hpp"
 
 namespace stagewise {

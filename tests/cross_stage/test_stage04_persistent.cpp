@@ -12,7 +12,6 @@
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/recorded_trainings.hpp"
 #include "cuda/device.hpp"
-#include "ladders/persistent/training/persistent_step.hpp"
 #include "ladders/persistent/training/persistent_training.hpp"
 #include "network/print.hpp"
 #include "support.hpp"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "network/operations/operands.hpp"
+#include "network/value.hpp"
 
 namespace stagewise {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "network/activations.hpp"
-#include "network/operations/operands.hpp"
+#include "network/value.hpp"
 
 namespace stagewise {
 

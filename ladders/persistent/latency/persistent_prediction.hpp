@@ -134,7 +134,4 @@ std::optional<PersistentMlp<T>> plan_persistent_mlp(Network<T>& network);
 template <typename T>
 std::unique_ptr<PersistentPrediction<T>> make_persistent_prediction(Network<T>& network);
 
-extern template class PersistentPrediction<float>;
-extern template class PersistentPrediction<double>;
-
 }  // namespace stagewise::minibatch

@@ -1,7 +1,9 @@
 /// @file
-/// Stage 04 with a kernel that takes many steps, and training by its launches.
+/// Stage 04 with a kernel that takes many steps: the rewrite of a whole step into one line, what
+/// executes it, and training by its launches.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -9,6 +11,25 @@
 #include "04_minibatch/minibatch_executor.hpp"
 #include "ladders/persistent/training/mlp_steps.hpp"
 #include "training/step.hpp"
+
+namespace stagewise::minibatch::persistent {
+
+/// Whether a step becomes one line.
+enum class Choice : std::uint8_t {
+  automatic,  ///< where it is estimated to be faster
+  always,     ///< wherever it can be done
+  never
+};
+
+/// The step of a network with one hidden layer, without workers, as a single `persistent_step`;
+/// nothing for other programs, and where `choice` says so.
+/// @tparam T its size decides what fits.
+/// @param max_rows the rows of the largest batch.
+/// @throws Error if no GPU can be used, or it does not fit and `choice` is always.
+template <typename T>
+std::optional<Program> as_persistent_step(const Program& program, Index max_rows, Choice choice);
+
+}  // namespace stagewise::minibatch::persistent
 
 namespace stagewise {
 
@@ -79,7 +100,5 @@ class PersistentTraining final : public Step {
 
 extern template class PersistentExecutor<float>;
 extern template class PersistentExecutor<double>;
-extern template class PersistentTraining<float>;
-extern template class PersistentTraining<double>;
 
 }  // namespace stagewise

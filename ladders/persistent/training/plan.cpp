@@ -163,7 +163,6 @@ std::optional<Plan> plan_blocks(const MlpShape& shape) {
   return best;
 }
 
-template <typename T>
 bool is_faster(const Plan& plan, const MlpShape& shape) {
   // Of a recorded step: what its launches take, and its products at a rate that small ones reach.
   constexpr double launches = 19'400;
@@ -176,8 +175,6 @@ bool is_faster(const Plan& plan, const MlpShape& shape) {
 
 template Sizes sizes_of<float>(const MlpShape&, const Plan&);
 template Sizes sizes_of<double>(const MlpShape&, const Plan&);
-template bool is_faster<float>(const Plan&, const MlpShape&);
-template bool is_faster<double>(const Plan&, const MlpShape&);
 template std::optional<Plan> plan_slices<float>(const MlpShape&, int, int, int, std::size_t);
 template std::optional<Plan> plan_slices<double>(const MlpShape&, int, int, int, std::size_t);
 template std::optional<Plan> plan_blocks<float>(const MlpShape&);

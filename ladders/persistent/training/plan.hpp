@@ -110,7 +110,6 @@ std::optional<Plan> plan_blocks(const MlpShape& shape);
 
 /// Whether steps by a persistent kernel are estimated to be faster than the kernels of a recorded
 /// step, one after another.
-template <typename T>
 bool is_faster(const Plan& plan, const MlpShape& shape);
 
 }  // namespace stagewise::minibatch::persistent

@@ -45,7 +45,4 @@ class PerStepMemory final : public Step {
   Batch batch_;  ///< the last one
 };
 
-extern template class PerStepMemory<float>;
-extern template class PerStepMemory<double>;
-
 }  // namespace stagewise
