@@ -15,7 +15,7 @@
 #include "cli/training_start.hpp"
 #include "data/dataset.hpp"
 #include "network/cost.hpp"
-#include "network/print.hpp"
+#include "network/program.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 

@@ -7,7 +7,7 @@
 #include "cli/option_table.hpp"
 #include "cli/program.hpp"
 #include "cli/stage.hpp"
-#include "training/not_finite.hpp"
+#include "training/evaluate.hpp"
 
 namespace stagewise {
 namespace {

@@ -6,7 +6,7 @@
 #include "cuda/device.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
-#include "tensor/host_memory.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise::cuda {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "tensor/parameter_values.hpp"
 #include "tensor/shape.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise {
 

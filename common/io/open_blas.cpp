@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 
 #include "tensor/error.hpp"
-#include "tensor/host_memory.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise {
 namespace {

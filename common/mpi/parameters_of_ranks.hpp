@@ -6,7 +6,7 @@
 
 #include "mpi/world.hpp"
 #include "network/split_parameter.hpp"
-#include "tensor/parameter_values.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise::mpi {
 

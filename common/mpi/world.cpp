@@ -12,7 +12,7 @@
 
 #include "mpi/check.hpp"
 #include "tensor/error.hpp"
-#include "tensor/host_memory.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise::mpi {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "network/model.hpp"
-#include "tensor/parameter_values.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise {
 

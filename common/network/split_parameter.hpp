@@ -4,7 +4,7 @@
 
 #include "network/shard.hpp"
 #include "network/value.hpp"
-#include "tensor/parameter_values.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise {
 

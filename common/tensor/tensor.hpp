@@ -1,11 +1,12 @@
 /// @file
-/// Memory and the tensor that owns a piece of it.
+/// Memory, the tensor that owns a piece of it, and a parameter's values on the host.
 #pragma once
 
 #include <cstddef>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tensor/shape.hpp"
 
@@ -100,6 +101,21 @@ class Tensor {
   Shape shape_{0};
   Memory* memory_ = nullptr;
   T* data_ = nullptr;
+};
+
+/// Bytes that the process can probably allocate: what is free or can be freed, including swap space
+/// included, within the limits of `ulimit -v` and the control group (of a container or a batch
+/// job).
+std::size_t available_host_memory();
+
+/// Whether this many bytes can be allocated now, in one piece. They are not kept.
+bool can_be_had(std::size_t bytes);
+
+/// The values of a parameter on the host, always in double: every float is a double.
+struct ParameterValues {
+  std::string name;  ///< "fc1/weight"
+  Shape shape;
+  std::vector<double> values;
 };
 
 }  // namespace stagewise

@@ -1,10 +1,16 @@
 /// @file
-/// Loss and accuracy of a network on a data set.
+/// Loss and accuracy of a network on a data set; and why a number has become NaN or infinite, as
+/// far as is known.
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "data/dataset.hpp"
+#include "io/checkpoint.hpp"
+#include "network/optimizer.hpp"
+#include "tensor/error.hpp"
 #include "training/network.hpp"
 #include "training/ranks.hpp"
 #include "training/step.hpp"
@@ -27,9 +33,42 @@ struct Evaluation {
 template <typename T>
 Evaluation evaluate(Network<T>& network, const Dataset& dataset, Ranks* ranks = nullptr);
 
-/// The totals of some samples, at most as many as the network was loaded for.
+/// The totals of some samples, in batches as large as the network was loaded for.
 /// @param step for Totals::first_bad_step.
 template <typename T>
-Totals evaluate_batch(Network<T>& network, const Samples& samples, std::int64_t step);
+Totals run_evaluation(Network<T>& network, const Samples& samples, std::int64_t step);
+
+/// Training or evaluation produced a number that is not finite.
+class NotFinite : public Error {
+ public:
+  /// @param may_be_a_kernel whether an operation that computes wrong numbers may be the cause.
+  NotFinite(const std::string& sentence, bool may_be_a_kernel)
+      : Error(sentence), may_be_a_kernel_(may_be_a_kernel) {}
+
+  /// False where the options alone explain it.
+  bool may_be_a_kernel() const { return may_be_a_kernel_; }
+
+ private:
+  bool may_be_a_kernel_;
+};
+
+/// The largest input and the largest parameter; infinite if one is NaN.
+struct Magnitudes {
+  double input;
+  double parameter;
+};
+
+/// The largest magnitude of a data set's features.
+double largest_input(const Dataset& dataset);
+
+/// The largest magnitude of a network's parameters.
+double largest_parameter(const std::vector<ParameterValues>& parameters);
+
+/// The error to throw when training produced such a number.
+/// @param what "the loss became NaN in epoch 1, step 2".
+/// @param began the magnitudes that training began with.
+/// @param is_first whether this was before the first update.
+NotFinite explained(const std::string& what, const Magnitudes& began, bool is_first,
+                    const Sgd& sgd);
 
 }  // namespace stagewise

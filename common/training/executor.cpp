@@ -4,7 +4,7 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "network/print.hpp"
+#include "network/program.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "network/model.hpp"
-#include "tensor/parameter_values.hpp"
+#include "tensor/tensor.hpp"
 #include "training/executor.hpp"
 
 namespace stagewise {

@@ -8,33 +8,6 @@
 
 namespace stagewise {
 
-template <typename T>
-ParameterValues copy_out(Executor<T>& executor, ValueId id, const std::string& name,
-                         const Shape& shape) {
-  std::vector<T> buffer(static_cast<std::size_t>(shape.elements()));
-  executor.copy_out(buffer.data(), executor.data(id), buffer.size() * sizeof(T));
-  return {.name = name, .shape = shape, .values = {buffer.begin(), buffer.end()}};
-}
-
-template <typename T>
-void copy_in(Executor<T>& executor, ValueId id, const std::vector<double>& values) {
-  std::vector<T> buffer(values.size());
-  std::transform(values.begin(), values.end(), buffer.begin(),
-                 [](double value) { return static_cast<T>(value); });
-  executor.copy_in(executor.data(id), buffer.data(), buffer.size() * sizeof(T));
-}
-
-template <typename T>
-std::vector<ParameterValues> copy_parameters_out(Network<T>& network,
-                                                 const std::vector<ValueId>& ids) {
-  std::vector<ParameterValues> result;
-  for (std::size_t k = 0; k < ids.size(); ++k) {
-    const Value& parameter = network.model[network.model.parameters[k]];
-    result.push_back(copy_out(*network.executor, ids[k], parameter.name, parameter.shape));
-  }
-  return result;
-}
-
 std::vector<ParameterValues> in_order_of(const Model& model,
                                          const std::vector<ParameterValues>& values,
                                          const std::string& source) {
@@ -61,15 +34,6 @@ std::vector<ParameterValues> in_order_of(const Model& model,
     result.push_back(*given);
   }
   return result;
-}
-
-template <typename T>
-void copy_parameters_in(Network<T>& network, const std::vector<ValueId>& ids,
-                        const std::vector<ParameterValues>& values, const std::string& source) {
-  const std::vector<ParameterValues> ordered = in_order_of(network.model, values, source);
-  for (std::size_t k = 0; k < ids.size(); ++k) {
-    copy_in(*network.executor, ids[k], ordered[k].values);
-  }
 }
 
 double squared_norm_of_weights(const std::vector<ParameterValues>& values) {
@@ -106,18 +70,5 @@ void expect_finite(const Checkpoint& checkpoint, const std::string& source) {
     check(checkpoint.workers[i], "worker " + std::to_string(i + 1) + " in " + source);
   }
 }
-
-template ParameterValues copy_out(Executor<float>&, ValueId, const std::string&, const Shape&);
-template ParameterValues copy_out(Executor<double>&, ValueId, const std::string&, const Shape&);
-template void copy_in(Executor<float>&, ValueId, const std::vector<double>&);
-template void copy_in(Executor<double>&, ValueId, const std::vector<double>&);
-template std::vector<ParameterValues> copy_parameters_out(Network<float>&,
-                                                          const std::vector<ValueId>&);
-template void copy_parameters_in(Network<float>&, const std::vector<ValueId>&,
-                                 const std::vector<ParameterValues>&, const std::string&);
-template std::vector<ParameterValues> copy_parameters_out(Network<double>&,
-                                                          const std::vector<ValueId>&);
-template void copy_parameters_in(Network<double>&, const std::vector<ValueId>&,
-                                 const std::vector<ParameterValues>&, const std::string&);
 
 }  // namespace stagewise

@@ -10,7 +10,6 @@
 #include "tensor/quote.hpp"
 #include "tensor/random.hpp"
 #include "training/evaluate.hpp"
-#include "training/not_finite.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise {
@@ -175,7 +174,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     watch.check_parameters(parameters, epoch, steps);
 
     // Each rank has a part of that batch: all are to know, before anybody reports the epoch.
-    const Sums last = ranks->sum({.totals = evaluate_batch(network, step.last_batch(), steps)});
+    const Sums last = ranks->sum({.totals = run_evaluation(network, step.last_batch(), steps)});
     watch.check_loss(last.totals, epoch, step, steps);
 
     EpochReport report = report_of(epoch, totals, count, elapsed.count());

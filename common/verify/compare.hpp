@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/parameter_values.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise {
 

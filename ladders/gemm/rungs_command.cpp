@@ -34,8 +34,7 @@ Stage describe_stage() {
   stage.option("convolution").choices = {"auto", "direct", "im2col", "implicit"};
   stage.summary = "Stage 03 with every rung of the ladders.";
   stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,
-                      const ModelOptions& model, const WorkerOptions& /*workers*/,
-                      const Sgd& /*sgd*/) {
+                      const ModelOptions& model, const auto&... /*others*/) {
     return option == "convolution" && model.name != "cnn"
                ? "is for --model cnn: " + model.name + " has no convolutions"
                : "";

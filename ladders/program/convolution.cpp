@@ -188,12 +188,9 @@ std::vector<Table> run_convolution(const ConvolutionOptions& o) {
       .bytes = sizeof(T) * (counts.input + counts.filter + counts.bias + counts.pooled)};
   const bool picks_direct = shared_memory::pick_convolution(layer.convolution) ==
                             shared_memory::ConvolutionVariant::direct;
-  Table sums{"rung",
-             "",
-             rows_of(convolution_ladder<T>(), o.rung, layer, sum_row,
-                     picks_direct ? "direct" : "implicit"),
-             {}};
-  Table outputs{"whole layer", "", rows_of(layer_ladder<T>(), o.rung, layer, output_row), {}};
+  Table sums{.rows = rows_of(convolution_ladder<T>(), o.rung, layer, sum_row,
+                             picks_direct ? "direct" : "implicit")};
+  Table outputs{"whole layer", "", rows_of(layer_ladder<T>(), o.rung, layer, output_row)};
   const Row& first = sums.rows.empty() ? output_row : sum_row;
   const bool has_both = !sums.rows.empty() && !outputs.rows.empty();
   const std::string of_layer =

@@ -63,17 +63,6 @@ void check_factors(const GemmOptions& o) {
   }
 }
 
-template <typename T>
-GemmProblem<T> problem_of(const GemmOptions& o) {
-  return {.op_a = o.transpose_a ? Transpose::yes : Transpose::no,
-          .op_b = o.transpose_b ? Transpose::yes : Transpose::no,
-          .m = o.m,
-          .n = o.n,
-          .k = o.k,
-          .alpha = static_cast<T>(o.alpha),
-          .beta = static_cast<T>(o.beta)};
-}
-
 /// What the rows have in common: the required accuracy of the product, and its minimum work.
 /// @throws Error if the problem does not fit into memory.
 template <typename T>
@@ -181,12 +170,18 @@ Table run_gemm(const GemmOptions& o) {
   const Row common = row_of<T>(o);
   Runner runner(o);
   const cuda::Stream& stream = runner.stream();
-  Product<T> product(problem_of<T>(o), Random(o.seed), stream);
+  Product<T> product({.op_a = o.transpose_a ? Transpose::yes : Transpose::no,
+                      .op_b = o.transpose_b ? Transpose::yes : Transpose::no,
+                      .m = o.m,
+                      .n = o.n,
+                      .k = o.k,
+                      .alpha = static_cast<T>(o.alpha),
+                      .beta = static_cast<T>(o.beta)},
+                     Random(o.seed), stream);
   const GemmProblem<T>& problem = product.problem();
   Table table{.heading = o.tiles ? "tile" : "rung",
               .reference_name = "cuBLAS",
-              .rows = rows_of_product(o, problem, common),
-              .reference = {}};
+              .rows = rows_of_product(o, problem, common)};
   print_problem({{"gemm", describe(o)},
                  {"check", "each element is at most " + scientific(common.bound) +
                                " from stage 01's in double; inputs are random in [-1, 1)"}},

@@ -44,10 +44,8 @@ Table run_sum(const ReduceOptions& options) {
   const shared_memory::SumProblem<T> problem{.n = n, .x = x.data(), .out = out.data()};
   const auto ladder = shared_memory::sum_ladder<T>();
   Table table{
-      .heading = "rung",
       .reference_name = "CUB",
-      .rows = rows_for(ladder, options.rung, problem, {.bytes = bytes}, default_reduce_rung),
-      .reference = {}};
+      .rows = rows_for(ladder, options.rung, problem, {.bytes = bytes}, default_reduce_rung)};
   print_sum("the sum of " + count_of(n, "number"), bytes, options.precision);
   if constexpr (has_nvcc) {
     auto helper = on_device<std::byte>(static_cast<Index>(reference_sum_bytes<T>(n)));
@@ -87,10 +85,8 @@ Table run_column_sums(const ReduceOptions& options) {
       .rows = rows, .cols = cols, .x = x.data(), .out = out.data()};
   const auto ladder = shared_memory::column_sums_ladder<T>();
   const Row common{.bytes = inputs + outputs};
-  Table table{.heading = "rung",
-              .reference_name = "copy",
-              .rows = rows_for(ladder, options.rung, problem, common, default_reduce_rung),
-              .reference = {}};
+  Table table{.reference_name = "copy",
+              .rows = rows_for(ladder, options.rung, problem, common, default_reduce_rung)};
   print_sum("the column sums of " + shape_text(rows, cols), common.bytes, options.precision);
   if (has_copy) {
     const Index half = std::max<Index>(rows * cols / 2, 1);

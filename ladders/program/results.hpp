@@ -78,10 +78,10 @@ void note_difference(Row& row, const std::vector<Found>& found,
 
 /// Rows that are compared with each other.
 struct Table {
-  std::string heading;           ///< of the column of names: "rung"
-  std::string reference_name;    ///< "cuBLAS"
-  std::vector<Row> rows;         ///< in the ladder's order
-  std::optional<Row> reference;  ///< absent in a build without it
+  std::string heading = "rung";       ///< of the column of names
+  std::string reference_name;         ///< "cuBLAS"
+  std::vector<Row> rows;              ///< in the ladder's order
+  std::optional<Row> reference = {};  ///< absent in a build without it
 };
 
 /// The rows of the ladder, followed by the reference's.

@@ -8,7 +8,7 @@
 #include "cli/text.hpp"
 #include "cuda/counters.hpp"
 #include "cuda/device.hpp"
-#include "tensor/host_memory.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise::ladder {
 namespace {

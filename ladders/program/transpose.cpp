@@ -89,12 +89,10 @@ std::vector<Table> run_transpose(const TransposeOptions& o) {
   const shared_memory::TransposeProblem<T> problem{
       .rows = rows, .cols = cols, .x = x.data(), .y = y.data()};
   const double moved = 2 * sizeof(T) * height * width;
-  Table rungs{
-      "rung",
-      "copy",
-      rows_of(ladder, o.rung, problem, {.bytes = moved}, shared_memory::default_transpose_rung),
-      {}};
-  Table columns{"column of ones", "copy", rows_of_columns(o.rung, moved + sizeof(T) * height), {}};
+  Table rungs{.reference_name = "copy",
+              .rows = rows_of(ladder, o.rung, problem, {.bytes = moved},
+                              shared_memory::default_transpose_rung)};
+  Table columns{"column of ones", "copy", rows_of_columns(o.rung, moved + sizeof(T) * height)};
   print_problem({{"matrix", shape_text(rows, cols) + ", " + o.precision},
                  {"check", "equal to stage 01's transpose, or to what plain loops make of it"}},
                 moved, 0, o.precision);

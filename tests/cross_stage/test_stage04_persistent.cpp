@@ -13,7 +13,7 @@
 #include "cross_stage/recorded_trainings.hpp"
 #include "cuda/device.hpp"
 #include "ladders/persistent/training/persistent_training.hpp"
-#include "network/print.hpp"
+#include "network/program.hpp"
 #include "support.hpp"
 #include "unit/programs.hpp"
 

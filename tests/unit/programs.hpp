@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "network/print.hpp"
+#include "network/program.hpp"
 #include "network/workers.hpp"
 
 namespace stagewise {

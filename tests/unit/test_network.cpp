@@ -15,7 +15,7 @@
 #include "network/layers.hpp"
 #include "network/model.hpp"
 #include "network/optimizer.hpp"
-#include "network/print.hpp"
+#include "network/program.hpp"
 #include "network/rewriter.hpp"
 #include "network/workers.hpp"
 #include "unit/programs.hpp"

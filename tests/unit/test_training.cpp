@@ -21,7 +21,6 @@
 #include "support.hpp"
 #include "tensor/random.hpp"
 #include "training/evaluate.hpp"
-#include "training/not_finite.hpp"
 #include "training/parameters.hpp"
 #include "training/trainer.hpp"
 #include "unit/allocation_counter.hpp"

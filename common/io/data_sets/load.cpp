@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "data/dataset.hpp"
-#include "data/standardization.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"

@@ -33,8 +33,7 @@ Stage describe_stage() {
   Stage stage = gpu_stage(fold_bias_offers());
   stage.summary = "Stage 03 with biases as rows of the weights.";
   stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,
-                      const ModelOptions& model, const WorkerOptions& /*workers*/,
-                      const Sgd& /*sgd*/) {
+                      const ModelOptions& model, const auto&... /*others*/) {
     return option == "fold-bias" && !model.biases ? "needs biases, and --biases off leaves none"
                                                   : "";
   };
