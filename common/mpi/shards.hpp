@@ -2,6 +2,7 @@
 /// Which samples a rank trains on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,12 +30,23 @@ class Shards {
       : samples_(samples), batch_size_(batch_size), ranks_(ranks) {}
 
   /// Samples that the rank trains on in an epoch.
-  Index samples_of(int rank) const;
+  Index samples_of(int rank) const {
+    return samples_ / batch_size_ * shard_of(batch_size_, ranks_, rank).rows +
+           shard_of(samples_ % batch_size_, ranks_, rank).rows;
+  }
 
+  //! [append]
   /// Appends the samples that the rank trains on, in its order.
   /// @param order that of the whole epoch.
   void append(std::span<const std::uint32_t> order, int rank,
-              std::vector<std::uint32_t>& samples) const;
+              std::vector<std::uint32_t>& samples) const {
+    for (Index first = 0; first < samples_; first += batch_size_) {
+      const Shard shard = shard_of(std::min(batch_size_, samples_ - first), ranks_, rank);
+      const auto begin = order.begin() + first + shard.first;
+      samples.insert(samples.end(), begin, begin + shard.rows);
+    }
+  }
+  //! [append]
 
  private:
   Index samples_;

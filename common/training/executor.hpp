@@ -15,7 +15,6 @@
 #include "network/program.hpp"
 #include "network/shard.hpp"
 #include "tensor/tensor.hpp"
-#include "training/batch.hpp"
 #include "training/run_operation.hpp"
 
 namespace stagewise {

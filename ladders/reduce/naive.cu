@@ -3,7 +3,7 @@
 /// on the CPU, but slower. The rungs of the ladder let threads add in pairs.
 
 #include "cuda/check.hpp"
-#include "ladders/reduce/naive.hpp"
+#include "ladders/reduce/reduce.hpp"
 
 namespace stagewise::naive_cuda {
 namespace {

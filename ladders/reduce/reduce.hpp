@@ -1,8 +1,16 @@
 /// @file
-/// The sum of a whole array as a ladder of kernels.
+/// The sum of a whole array, by one thread and as a ladder of kernels.
 #pragma once
 
 #include "03_shared_memory/kernels.hpp"
+
+namespace stagewise::naive_cuda {
+
+/// out[0] = the sum of n elements, by one thread.
+template <typename T>
+void sum(cudaStream_t stream, Index n, const T* x, T* out);
+
+}  // namespace stagewise::naive_cuda
 
 namespace stagewise::shared_memory {
 

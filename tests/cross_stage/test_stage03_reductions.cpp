@@ -14,7 +14,6 @@
 #include "cross_stage/gpu_test.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/shapes.hpp"
-#include "ladders/reduce/naive.hpp"
 #include "ladders/reduce/reduce.hpp"
 #include "ladders/reduce/serial.hpp"
 #include "support.hpp"

@@ -118,19 +118,15 @@ template <typename T>
 void PersistentPrediction<T>::predict(std::int32_t* classes) {
   request_ = request_after(request_);
   mail_.post(request_, features_.data());
-  launch_if_needed();
+  if (!is_running_) {
+    mlp_.first_request = request_;
+    mlp_.last_request = cuda::runs_on_cpu() ? request_ : no_request;
+    launch_persistent_mlp(stream_.get(), mlp_);
+    is_running_ = !cuda::runs_on_cpu();
+    if (is_running_) ++running();
+  }
   wait_for_answer();
   classes[0] = mail_.answer();
-}
-
-template <typename T>
-void PersistentPrediction<T>::launch_if_needed() {
-  if (is_running_) return;
-  mlp_.first_request = request_;
-  mlp_.last_request = cuda::runs_on_cpu() ? request_ : no_request;
-  launch_persistent_mlp(stream_.get(), mlp_);
-  is_running_ = !cuda::runs_on_cpu();
-  if (is_running_) ++running();
 }
 
 template <typename T>

@@ -111,7 +111,6 @@ class PersistentPrediction final : public Predictor<T> {
   void predict(std::int32_t* classes) override;
 
  private:
-  void launch_if_needed();
   void wait_for_answer();
 
   PersistentMlp<T> mlp_;

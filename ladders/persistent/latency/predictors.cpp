@@ -5,7 +5,6 @@
 
 #include "04_minibatch/data/host_data.hpp"
 #include "04_minibatch/recorded_prediction.hpp"
-#include "cuda/check.hpp"
 #include "cuda/memory.hpp"
 #include "ladders/persistent/latency/persistent_prediction.hpp"
 
@@ -40,10 +39,8 @@ class ResidentPrediction final : public Predictor<T> {
 
   void take(const Dataset& dataset, std::span<const std::uint32_t> samples) override {
     dataset.gather(samples, features_.data());
-    CUDA_CHECK(cudaMemcpyAsync(batch_, features_.data(),
-                               static_cast<std::size_t>(features_.elements()) * sizeof(T),
-                               cudaMemcpyHostToDevice, stream_->get()));
-    stream_->synchronize();
+    network_->executor->copy_in(batch_, features_.data(),
+                                static_cast<std::size_t>(features_.elements()) * sizeof(T));
   }
 
   void predict(std::int32_t* classes) override {
