@@ -2,7 +2,6 @@
 /// A ladder: kernels for the same problem, each with one idea more than the one before.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/workspace.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "tensor/shape.hpp"
 
@@ -72,15 +72,11 @@ std::vector<std::string> names_of(Ladder<Problem> ladder) {
 /// @throws UsageError that lists the names if there is none.
 template <typename Problem>
 const Rung<Problem>& find_rung(Ladder<Problem> ladder, std::string_view name) {
-  const auto found = std::find_if(ladder.begin(), ladder.end(),
-                                  [&](const Rung<Problem>& rung) { return rung.name == name; });
-  if (found != ladder.end()) return *found;
-  std::string names;
   for (const Rung<Problem>& rung : ladder) {
-    if (!names.empty()) names += ", ";
-    names += rung.name;
+    if (rung.name == name) return rung;
   }
-  throw UsageError("there is no rung named '" + std::string(name) + "'; the rungs are " + names);
+  throw UsageError("there is no rung named '" + std::string(name) + "'; the rungs are " +
+                   list_of(names_of(ladder)));
 }
 
 }  // namespace stagewise
