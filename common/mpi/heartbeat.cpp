@@ -1,6 +1,5 @@
 #include "mpi/heartbeat.hpp"
 
-#include <atomic>
 #include <cstdint>
 #include <iostream>
 #include <utility>
@@ -15,10 +14,6 @@ constexpr auto period = std::chrono::milliseconds(100);
 
 /// The counter of a process that is not, or no longer, expected to count.
 constexpr std::uint32_t silent = 0;
-
-std::atomic_ref<std::uint32_t> beats_of(World& world, int local_rank) {
-  return std::atomic_ref<std::uint32_t>(world.beats(local_rank));
-}
 
 }  // namespace
 
@@ -35,7 +30,7 @@ Heartbeat::~Heartbeat() {
   }
   change_.notify_all();
   thread_.join();
-  beats_of(world_, world_.local_rank()).store(silent);
+  world_.beats(world_.local_rank()).store(silent);
 }
 
 //! [watch]
@@ -50,9 +45,9 @@ void Heartbeat::watch(std::chrono::seconds patience,
   std::unique_lock lock(mutex_);
   while (!change_.wait_for(lock, period, [&] { return ends_; })) {
     if (++own == silent) ++own;
-    beats_of(world_, world_.local_rank()).store(own);
+    world_.beats(world_.local_rank()).store(own);
     for (std::size_t i = 0; i < others.size(); ++i) {
-      const std::uint32_t beats = beats_of(world_, static_cast<int>(i)).load();
+      const std::uint32_t beats = world_.beats(static_cast<int>(i)).load();
       Other& other = others[i];
       other.periods = beats == silent || beats != other.last ? 0 : other.periods + 1;
       other.last = beats;

@@ -2,6 +2,7 @@
 /// The processes that mpirun started.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -108,7 +109,9 @@ class World final : public Communicator {
   const std::vector<int>& local_ranks() const { return local_ranks_; }
 
   /// A counter of a process on this host, in memory that these share; see Heartbeat.
-  std::uint32_t& beats(int local_rank) { return shared_words_[1 + local_rank]; }
+  std::atomic_ref<std::uint32_t> beats(int local_rank) {
+    return std::atomic_ref(shared_words_[1 + local_rank]);
+  }
 
   /// The number of hosts that the processes are on.
   int hosts() const { return hosts_; }

@@ -2,6 +2,7 @@
 /// A model in an executor's memory.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,18 +17,13 @@ namespace stagewise {
 /// as the stage executes them.
 template <typename T>
 struct Network {
-  /// @param rewrite the stage's rewrite of a program before executing it.
-  template <typename Rewrite>
-  Network(Model its_model, std::unique_ptr<Executor<T>> its_executor, const Rewrite& rewrite)
+  /// @param rewrite the stage's rewrite of a program before executing it; by default, none.
+  template <typename Rewrite = std::identity>
+  Network(Model its_model, std::unique_ptr<Executor<T>> its_executor, const Rewrite& rewrite = {})
       : model(std::move(its_model)),
         executor(std::move(its_executor)),
         evaluation(rewrite(model.program)),
         prediction(rewrite(model.prediction())) {}
-
-  /// The same, without a rewrite.
-  Network(Model its_model, std::unique_ptr<Executor<T>> its_executor)
-      : Network(std::move(its_model), std::move(its_executor),
-                [](const Program& program) { return program; }) {}
 
   /// Allocates what evaluation and prediction need.
   void load(Index max_rows, const std::function<void(double)>& on_size = {}) {
