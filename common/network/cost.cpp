@@ -91,21 +91,13 @@ Index elements_of(const Value& value, Index rows) {
 }
 
 std::size_t bytes_of(Type type, int bytes_of_real) {
-  switch (type) {
-    case Type::real:
-      return static_cast<std::size_t>(bytes_of_real);
-    case Type::classes:
-      return sizeof(std::int32_t);
-    case Type::order:
-      return sizeof(std::uint32_t);
-    case Type::totals:
-      return sizeof(Totals);
-    case Type::partials:
-      return sizeof(BlockPartial);
-    case Type::rates:
-      return sizeof(StepRates);
-  }
-  return 0;
+  const std::array sizes = {static_cast<std::size_t>(bytes_of_real),  // in the order of Type
+                            sizeof(std::int32_t),
+                            sizeof(std::uint32_t),
+                            sizeof(Totals),
+                            sizeof(BlockPartial),
+                            sizeof(StepRates)};
+  return sizes.at(static_cast<std::size_t>(type));
 }
 
 Cost cost_of(const Program& program, const Line& line, Index rows, int bytes_of_real) {
