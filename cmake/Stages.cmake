@@ -25,37 +25,31 @@ function(stagewise_optimize_little target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
 endfunction()
 
-# add_floor(NAME [FOLDER FOLDER] SOURCES... DEPENDS...): one floor of common/ as a static library.
-function(add_floor name)
-  cmake_parse_arguments(arg "" "FOLDER" "SOURCES;DEPENDS" ${ARGN})
-  if(NOT arg_FOLDER)
-    set(arg_FOLDER ${name})
-  endif()
-  add_library(stagewise_${name} STATIC ${arg_SOURCES})
-  stagewise_compile_together(stagewise_${name})
-  stagewise_include_root(stagewise_${name} ${PROJECT_SOURCE_DIR}/common/${arg_FOLDER})
-  target_link_libraries(stagewise_${name} PUBLIC stagewise_settings ${arg_DEPENDS})
-endfunction()
-
-# add_folder_library(NAME FOLDER [ROOT ROOT] SOURCES... DEPENDS...): the sources in a folder of the current one
-# as a static library, whose users include FOLDER/..., or, of a room ROOT, all that is in the room. Among the
-# sources may be .cu files; then name the .cuh files, too.
+# add_folder_library(NAME FOLDER [ROOT ROOT] [SOURCES PATTERN...] [WITHOUT FILE...] [DEPENDS...]): the sources in a
+# folder of the current one as a static library, whose users include FOLDER/..., or, of a room ROOT, all that is in the
+# room. Sources are all C++ and CUDA files in the folder and its folders, or those that match patterns, but for main.cpp
+# and the files WITHOUT: a file that is put there is compiled.
 function(add_folder_library name folder)
-  cmake_parse_arguments(arg "" "ROOT" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "ROOT" "SOURCES;WITHOUT;DEPENDS" ${ARGN})
+  if(NOT arg_SOURCES)
+    set(arg_SOURCES *.cpp *.cu *.cuh */*.cpp */*.cu */*.cuh)
+  endif()
   list(TRANSFORM arg_SOURCES PREPEND ${folder}/)
-  set(cuda_sources ${arg_SOURCES})
+  list(TRANSFORM arg_WITHOUT PREPEND ${folder}/)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${arg_SOURCES})
+  list(REMOVE_ITEM sources ${folder}/main.cpp ${arg_WITHOUT})
+  set(cuda_sources ${sources})
   list(FILTER cuda_sources INCLUDE REGEX "\\.cuh?$")
-  list(FILTER arg_SOURCES EXCLUDE REGEX "\\.cuh?$")
-  add_library(${name} STATIC ${arg_SOURCES})
+  list(FILTER sources EXCLUDE REGEX "\\.cuh?$")
+  add_library(${name} STATIC ${sources})
   stagewise_compile_together(${name})
   if(cuda_sources)
     stagewise_cuda_sources(${name} ${cuda_sources})
   endif()
-  if(arg_ROOT)
-    stagewise_include_root(${name} ${arg_ROOT})
-  else()
-    stagewise_include_root(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+  if(NOT arg_ROOT)
+    set(arg_ROOT ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
   endif()
+  stagewise_include_root(${name} ${arg_ROOT})
   target_link_libraries(${name} PUBLIC stagewise_settings ${arg_DEPENDS})
 endfunction()
 
