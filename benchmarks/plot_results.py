@@ -58,14 +58,7 @@ def quantity(cell):
 
 def axes_of(height, width=8, count=1):
     figure = look.new_figure(THEME, width, height)
-    axes = figure.subplots(1, count, sharey=count > 1)
-    for one in (axes if count > 1 else [axes]):
-        look.style(one, THEME)
-    return figure, axes
-
-
-def legend(axes, **how):
-    axes.legend(frameon=False, labelcolor=THEME.ink, **how)
+    return figure, figure.subplots(1, count, sharey=count > 1)
 
 
 def curve(axes, x, cells, label, color, **how):
@@ -81,7 +74,7 @@ def bars(axes, names, values, colors, texts=None, label=None, offset=0.0, height
     axes.barh([place + offset for place, *_ in present], [value for _, value, _ in present], height,
               color=[color for *_, color in present], label=label)
     for place, value, _ in present if texts else []:
-        axes.text(value, place + offset, f" {texts[place]}", va="center", color=THEME.ink)
+        axes.text(value, place + offset, f" {texts[place]}", va="center")
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
 
@@ -105,7 +98,7 @@ def gemm_speed(rows):
             axes.axvline(rate("cuBLAS", precision), color=color, linestyle="--", linewidth=1,
                          label=f"cuBLAS, {precision}")
     axes.set_xlabel("TFLOP/s, 800 x 1000 x 784 on an H200 (peak without rounding: 66.9)")
-    legend(axes)
+    axes.legend()
     return figure
 
 
@@ -136,7 +129,7 @@ def beside_pytorch(rows):
              offset, 0.38)
     axes.axvline(1, color=THEME.muted, linestyle="--", linewidth=1)
     axes.set_xlabel("how many times as fast stage 04 trains")
-    legend(axes)
+    axes.legend()
     return figure
 
 
@@ -152,7 +145,7 @@ def timelines(rows, lane_names=None):
         y = lanes.index((form, stream))
         if end == "-":
             axes.plot([number(begin)] * 2, [y - 0.45, y + 0.45], color=THEME.ink, linewidth=1.5)
-            axes.text(number(begin), y, f" {number(begin):.0f} us", color=THEME.ink, va="center")
+            axes.text(number(begin), y, f" {number(begin):.0f} us", va="center")
             continue
         what, color = next((what, color) for words, what, color in KINDS if re.search(words, kernel))
         axes.barh(y, number(end) - number(begin), 0.62, number(begin), color=color,
@@ -164,7 +157,7 @@ def timelines(rows, lane_names=None):
     axes.set_xlim(0, max(1.1 * max(number(row[3]) for row in rows if row[4] == "-"),
                          *(number(row[4]) for row in rows if row[4] != "-")))
     axes.set_xlabel("microseconds since the beginning of a step; the line is where the next begins")
-    legend(axes, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1))
+    axes.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1))
     return figure
 
 
@@ -177,7 +170,7 @@ def times(rows, what, label):
     axes.set_xscale("log", base=2)
     axes.set(yscale="log", xlabel=label, ylabel="seconds")
     axes.set_xticks([number(cell) for cell in columns[what]], columns[what])
-    legend(axes)
+    axes.legend()
     return figure
 
 
@@ -212,7 +205,7 @@ def throughput(rows):
     axes.set(xscale="log", yscale="log", xlabel="batch", ylabel="images a second in training")
     axes.set_xticks([number(cell) for cell in batches], batches)
     axes.minorticks_off()
-    legend(axes, loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 
@@ -225,10 +218,10 @@ def neuron(rows):
         for workers, color in zip((2, 4, 8, 16), (AMBER, TEAL, BLUE, VIOLET)):
             curve(axes, steps, columns[f"{average}, {workers} workers"][:len(steps)], f"{workers} workers", color,
                   marker="")
-        axes.set_title(f"averaging {average}", fontsize=10, color=THEME.ink)
+        axes.set_title(f"averaging {average}", fontsize=10)
         axes.set_xlabel("step")
     panels[0].set_ylabel("squared error")
-    legend(panels[1])
+    panels[1].legend()
     return figure
 
 

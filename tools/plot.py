@@ -73,15 +73,34 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
+def labels_of(options: argparse.Namespace) -> list[str] | None:
+    """What --labels calls the files."""
+    if options.labels is None:
+        return None
+    labels = options.labels.split(",")
+    if len(labels) != len(options.files):
+        raise UsageError(f"--labels has {len(labels)} names, but the files are {len(options.files)}")
+    return labels
+
+
 def main(words: Sequence[str]) -> None:
     options = parser().parse_args(words)
     expect_kept(options.files if "files" in options else [options.file], options.output)
     command_line.make_matplotlib_quiet()
     try:  # only now, so that neither --help nor an objection to the options needs Matplotlib
-        from stagewise import figures
+        from stagewise import confusion, curves, mistakes, mosaic, roofline, scaling, theme
     except ImportError as error:
         raise Error(f"this python3 has no {error.name}; ./run.sh plot installs it") from None
-    figures.save(options)
+    theme.format_of(options.output)  # before the work
+    colors = theme.THEMES[options.theme]
+    draw = {"curves": lambda: curves.draw(options.files, labels_of(options), colors, options.log),
+            "weights": lambda: mosaic.draw_weights(options.file, colors, options.most),
+            "filters": lambda: mosaic.draw_filters(options.file, colors, options.layer, options.most),
+            "confusion": lambda: confusion.draw(options.file, colors),
+            "mistakes": lambda: mistakes.draw(options.file, colors, options.most),
+            "roofline": lambda: roofline.draw(options.file, colors),
+            "scaling": lambda: scaling.draw(options.files, labels_of(options), colors)}
+    theme.save(draw[options.figure](), options.output)
     command_line.say(f"saved  {options.output}")
 
 

@@ -7,18 +7,20 @@ import io
 import math
 import pathlib
 import re
+import struct
+import zlib
 from typing import Iterator
 
 import h5py
 import numpy as np
 
-from stagewise.checksum import checksum_of
 from stagewise.command_line import Error
 from stagewise.files import expect_file, replacing
 from stagewise.network import Parameters, expect_finite
 
 PRECISIONS = {np.dtype("<f4"): "float", np.dtype("<f8"): "double"}
 NUMBER_TYPES = {"seed": "<u8", "epoch": "<i8", "step": "<i8", "checksum": "<u4"}
+COUNTERS = ("seed", "epoch", "step")  # 0 in a file without them
 MOST_DIMENSIONS = 4
 DEEPEST = 200  # letters of a group's path: groups may form a loop
 
@@ -37,10 +39,37 @@ class Checkpoint:
         return [self.parameters, *self.workers, self.optimizer]
 
     def checksum(self) -> int:
-        return checksum_of(self.attributes, *self.networks())
+        """The CRC-32 of the contents, as common/io/checksum.hpp describes it."""
+        value = 0
+        for part in self._checked():
+            value = zlib.crc32(part, value)
+        return value
+
+    def _checked(self) -> Iterator[bytes]:
+        yield _text(self.attributes.get("model", ""))
+        yield _text(self.attributes["precision"])
+        for name in COUNTERS:
+            yield struct.pack("<Q", int(self.attributes.get(name, 0)))
+        for name in sorted(self.attributes.keys() - {"model", "precision", "checksum", *COUNTERS}, key=_bytes):
+            yield _text(name)
+            yield _text(self.attributes[name])
+        for parameters in self.networks():
+            for name in sorted(parameters, key=_bytes):
+                values = parameters[name]
+                yield _text(name)
+                yield struct.pack(f"<{values.ndim}Q", *values.shape)
+                yield np.where(np.isnan(values), np.array(np.nan, values.dtype), values).tobytes()
 
     def precision(self) -> str:
         return PRECISIONS[next(iter(self.parameters.values())).dtype]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _text(text: str) -> bytes:
+    return _bytes(text) + b"\0"
 
 
 def network_order(name: str) -> tuple[list[str], bool]:
@@ -225,7 +254,7 @@ def _write_attribute(file: h5py.File, name: str, value: str | int) -> None:
     if name in NUMBER_TYPES:
         file.attrs.create(name, value, dtype=NUMBER_TYPES[name])
         return
-    data = value.encode("utf-8", "surrogateescape")
+    data = _bytes(value)
     kind = h5py.h5t.C_S1.copy()  # as long as the text
     kind.set_size(max(1, len(data)))
     kind.set_strpad(h5py.h5t.STR_NULLPAD)

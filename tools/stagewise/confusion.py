@@ -34,11 +34,11 @@ def draw(path: pathlib.Path, theme: Theme) -> Figure:
     last = len(counts) - 0.5
     picture = _picture(counts, theme)
     axes.imshow(mosaic.enlarged(picture), extent=(-0.5, last, last, -0.5))
-    _label(axes, names, theme)
+    _label(axes, names)
     if len(counts) <= MOST_WITH_NUMBERS:
         _write_numbers(axes, counts, picture, theme)
         _write_fractions(axes, report["confusion"], path, theme)
-    look.add_title(figure, theme, f"{report.get('model', '')}: accuracy "
+    look.add_title(figure, f"{report.get('model', '')}: accuracy "
                    f"{np.trace(counts) / max(1, counts.sum()):.4f} of {counts.sum():,} samples")
     return figure
 
@@ -71,7 +71,7 @@ def _names(report: dict[str, Any], count: int) -> list[str]:
     return names if len(names) == count else [str(i) for i in range(count)]
 
 
-def _label(axes: Axes, names: list[str], theme: Theme) -> None:
+def _label(axes: Axes, names: list[str]) -> None:
     every = -(-len(names) // MOST_WITH_NUMBERS)
     places = range(0, len(names), every)
     shown = [look.escaped(names[place]) for place in places]
@@ -79,9 +79,7 @@ def _label(axes: Axes, names: list[str], theme: Theme) -> None:
     turned = {"rotation": 60, "ha": "right"} if is_long else {}
     axes.set_xticks(places, shown, **turned)
     axes.set_yticks(places, shown)
-    axes.set_xlabel("answer")
-    axes.set_ylabel("class")
-    look.style(axes, theme)
+    axes.set(xlabel="answer", ylabel="class")
     axes.tick_params(length=0)
 
 

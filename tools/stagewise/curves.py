@@ -81,11 +81,10 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme, log:
             _plot(axes, curves.validation[what], color, "--")
         has_validation = has_validation or bool(curves.validation["loss"])
     for what, axes in all_axes.items():
-        axes.set_title(what, loc="left", color=theme.ink, fontsize=10)
+        axes.set_title(what, loc="left", fontsize=10)
         axes.set_xlabel("epoch")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
         axes.grid(axis="y", color=theme.muted, alpha=0.2, linewidth=0.8)
-        look.style(axes, theme)
     if log:
         _make_logarithmic(all_axes["loss"])
     _add_legends(*all_axes.values(), labels or names_of(paths), theme, has_validation)
@@ -113,8 +112,8 @@ def _make_logarithmic(axes: Axes) -> None:
 def _add_legends(loss: Axes, accuracy: Axes, labels: list[str], theme: Theme, has_validation: bool) -> None:
     colors = [Line2D([], [], color=color, linewidth=1.4, label=look.wrapped(label, LABEL_COLUMNS))
               for label, color in zip(labels, theme.series)]
-    loss.legend(handles=colors, frameon=False, labelcolor=theme.ink)
+    loss.legend(handles=colors)
     if has_validation:
         lines = [Line2D([], [], color=theme.muted, linewidth=1.4, linestyle=line, label=name)
                  for line, name in (("-", "training"), ("--", "validation"))]
-        accuracy.legend(handles=lines, frameon=False, labelcolor=theme.ink)
+        accuracy.legend(handles=lines)

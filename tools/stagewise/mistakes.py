@@ -34,11 +34,11 @@ def draw(path: pathlib.Path, theme: Theme, most: int) -> Figure:
     figure = look.new_figure(theme, max(2.6, 1.3 * columns), 1.75 * rows + 0.3)
     all_axes = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes, mistake in zip(all_axes, mistakes):
-        mosaic.show(axes, image_of(mistake, path), theme)
+        mosaic.show(axes, image_of(mistake, path))
         axes.set_xlabel(look.escaped(_caption(mistake, report, path)), fontsize=8)
     for axes in all_axes[len(mistakes):]:
         axes.set_visible(False)
-    look.add_title(figure, theme, f"{report.get('model', '')}: the most confident mistakes")
+    look.add_title(figure, f"{report.get('model', '')}: the most confident mistakes")
     return figure
 
 

@@ -167,8 +167,7 @@ def draw(path: pathlib.Path, theme: Theme) -> Figure:
     asked = "that warps ask for" if roofline.counted else "that must move at least"
     axes.set_xlabel(f"operations for each byte {asked}")
     axes.set_ylabel("FLOP/s" + (" at most, by the counters" if roofline.counted else ", measured"))
-    look.style(axes, theme)
-    look.add_title(figure, theme, f"{roofline.title}: the roof of {roofline.device}")
+    look.add_title(figure, f"{roofline.title}: the roof of {roofline.device}")
     return figure
 
 
@@ -197,6 +196,6 @@ def _label(axes: Axes, points: list[Point], theme: Theme) -> None:
             y -= 0.25 * LABEL_HEIGHT
         placed.append((x, y))
         axes.annotate(look.escaped(point.name), (point.intensity, point.rate), (x, y),
-                      textcoords="axes fraction", va="center", color=theme.ink, fontsize=7.5,
+                      textcoords="axes fraction", va="center", fontsize=7.5,
                       arrowprops={"arrowstyle": "-", "color": theme.muted, "linewidth": 0.5,
                                   "shrinkA": 0, "shrinkB": 3, "relpos": (0, 0.5)})

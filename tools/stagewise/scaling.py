@@ -72,9 +72,9 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme) -> F
     rates, speedups = figure.subplots(1, 2, sharey=True)
     first = runs[0]
     values = [run.rate for run in runs]
-    _bars(rates, values, [short(value) for value in values], values, theme.series[0], theme)
+    _bars(rates, values, [short(value) for value in values], values, theme.series[0])
     rates.set_yticks(range(len(runs)), names)
-    rates.set_title("images/s, in the fastest epoch", loc="left", color=theme.ink, fontsize=9)
+    rates.set_title("images/s, in the fastest epoch", loc="left", fontsize=9)
     rates.invert_yaxis()
 
     title = "speed-up over the first"
@@ -88,20 +88,19 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme) -> F
         ends = [max(pair) for pair in zip(values, ideal)]
         for place, best in enumerate(ideal):
             speedups.plot([best, best], [place - 0.42, place + 0.42], color=theme.ink, linewidth=1.5)
-    _bars(speedups, values, texts, ends, theme.series[1], theme)
-    speedups.set_title(title, loc="left", color=theme.ink, fontsize=9)
+    _bars(speedups, values, texts, ends, theme.series[1])
+    speedups.set_title(title, loc="left", fontsize=9)
     if any(run.is_on_cpu for run in runs):
-        look.add_title(figure, theme, "with CUDA on the CPU: its times mean nothing about GPUs")
+        look.add_title(figure, "with CUDA on the CPU: its times mean nothing about GPUs")
     return figure
 
 
-def _bars(axes: Axes, values: list[float], texts: list[str], ends: list[float], color: str, theme: Theme) -> None:
+def _bars(axes: Axes, values: list[float], texts: list[str], ends: list[float], color: str) -> None:
     """Bars, and their numbers as texts behind `ends`."""
     axes.barh(range(len(values)), values, 0.7, color=color)
     for place, (end, text) in enumerate(zip(ends, texts)):
-        axes.annotate(text, (end, place), (5, 0), textcoords="offset points", va="center", color=theme.ink, fontsize=8)
+        axes.annotate(text, (end, place), (5, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_xlim(0, 1.35 * max(ends))
     axes.set_xticks([])
-    look.style(axes, theme)
     axes.spines["bottom"].set_visible(False)
     axes.tick_params(length=0)

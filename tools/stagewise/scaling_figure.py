@@ -25,9 +25,8 @@ def draw(title: str, one: Prediction, rows: Sequence[Prediction], machine: int, 
     _sums(sums, theme)
     _rates(rates, one, rows, machine, theme)
     for axes in (sums, rates):
-        axes.legend(frameon=False, labelcolor=theme.ink, fontsize=8)
-        look.style(axes, theme)
-    look.add_title(figure, theme, f"Sums that were measured, and {title}, as predicted")
+        axes.legend(fontsize=8)
+    look.add_title(figure, f"Sums that were measured, and {title}, as predicted")
     return figure
 
 

@@ -49,7 +49,7 @@ THEMES = {
 FORMATS = ("svg", "png")
 DOTS_PER_INCH = 144  # of PNG
 
-SETTINGS = {
+SETTINGS = {  # besides the colours
     "svg.fonttype": "none",  # texts remain texts
     "svg.hashsalt": "stagewise",
     "font.family": "sans-serif",
@@ -57,40 +57,32 @@ SETTINGS = {
     "font.size": 9,
     "image.interpolation": "none",
     "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
 }
 
 
 def new_figure(theme: Theme, width: float, height: float) -> Figure:
     """An empty figure, in inches."""
     matplotlib.rcdefaults()
-    matplotlib.rcParams.update(SETTINGS)
-    figure = Figure(figsize=(width, height), facecolor=theme.paper, layout="constrained")
+    inked = ("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor")
+    muted = ("axes.edgecolor", "xtick.color", "ytick.color")
+    matplotlib.rcParams.update(SETTINGS | dict.fromkeys(("figure.facecolor", "axes.facecolor"), theme.paper)
+                               | dict.fromkeys(inked, theme.ink) | dict.fromkeys(muted, theme.muted))
+    figure = Figure(figsize=(width, height), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)  # inches
     return figure
 
 
-def style(axes: Axes, theme: Theme) -> None:
-    """Axes on the left and below only."""
-    axes.set_facecolor(theme.paper)
-    axes.tick_params(colors=theme.muted, which="both", labelcolor=theme.ink)
-    for label in (axes.xaxis.label, axes.yaxis.label):
-        label.set_color(theme.ink)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(theme.muted)
+def hide_axes(axes: Axes) -> None:
+    """Leaves the picture, and the label below it."""
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
 
 
-def style_picture(axes: Axes, theme: Theme) -> None:
-    """No axes at all."""
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.xaxis.label.set_color(theme.ink)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-
-
-def add_title(figure: Figure, theme: Theme, text: str) -> None:
-    figure.suptitle(escaped(text), x=0.012, ha="left", color=theme.ink, fontsize=10)
+def add_title(figure: Figure, text: str) -> None:
+    figure.suptitle(escaped(text), x=0.012, ha="left", fontsize=10)
 
 
 def escaped(text: str) -> str:
