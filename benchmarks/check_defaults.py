@@ -14,15 +14,13 @@ Without a GPU, to try the script itself (the figures mean nothing then, and the 
     python3 benchmarks/check_defaults.py --quick --programs build/cpu/bin --output FILE
 """
 
-import pathlib
 import re
 import shlex
 import statistics
 import sys
-import tempfile
 
 import measuring
-from measuring import NOTHING, Failed, command_line, report_of, run, seconds_of, table
+from measuring import MPIRUN, NOTHING, Failed, command_line, report_of, run, seconds_of, table
 
 LIMIT = 0.95  # of the default's time: a choice that takes less is faster
 SUSPICIOUS = 0.98  # of it: a choice that takes less is measured again
@@ -78,15 +76,14 @@ class Bench(measuring.Bench):
 
     def __init__(self, options):
         super().__init__(options)
-        self.folder = tempfile.TemporaryDirectory()
-        self.data = pathlib.Path(self.folder.name) / "digits"
+        self.data = self.folder / "digits"
         run([*self.words("make_dataset"), "--train", 600 if self.quick else 120000, "--test", 100, "--output",
              self.data / "mnist"])
 
     def command(self, stage, images, words):
         start = [*self.words(f"stage{stage:02}"), "train", "--dataset", "mnist", "--data-dir", self.data, "--train-limit",
                  min(images, 600) if self.quick else images, "--epochs", 2 if self.quick else 6, *words]
-        launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", self.options.processes] if stage == 5 else []
+        launcher = [*MPIRUN, self.options.processes] if stage == 5 else []
         return [*launcher, *start]
 
     def seconds(self, stage, images, words, notes=None):

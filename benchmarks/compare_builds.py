@@ -12,11 +12,11 @@ import datetime
 import pathlib
 import sys
 
-from measuring import NOTHING, Failed, gpu_count, gpu_lines, report_of
+from measuring import MPIRUN, NOTHING, PRECISIONS, Failed, by, gpu_count, gpu_lines, report_of
 
 TRAININGS = [(stage, model, precision, batch)
              for stage in ("stage04_minibatch", "stage03_shared_memory", "stage02_naive_cuda")
-             for model in ("mlp", "cnn") for precision in ("float", "double") for batch in (100, 1000, 10000)]
+             for model in ("mlp", "cnn") for precision in PRECISIONS for batch in (100, 1000, 10000)]
 PRODUCTS = [(800, 1000, 784, ""), (800, 10, 1000, ""), (1000, 784, 800, "--transpose-a"), (777, 1001, 513, ""),
             (4096, 4096, 4096, ""), (100, 256, 784, ""), (784, 256, 100, "--transpose-a"), (10000, 1000, 784, ""),
             (1000, 10, 10000, "--transpose-a"), (788, 1180, 880, "--transpose-b")]
@@ -32,24 +32,14 @@ def report(command):
         return None
 
 
-def fastest_epoch(command):
-    """In milliseconds, of 10,000 images."""
-    found = report([*command, "--train-limit", 10000, "--test-limit", 100, "--epochs", 4])
-    return found and min(one["seconds"] for one in found["epochs"]) * 1e3
-
-
-def epoch(folder, training, ranks=1):
-    """The fastest epoch in milliseconds."""
+def epoch(folder, training, *more, ranks=1):
+    """The fastest epoch, of 10,000 images, in milliseconds."""
     stage, model, precision, batch = training
-    options = ["--model", "cnn"] if model == "cnn" else ["--hidden", "1000"]
-    launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks > 1 else []
-    return fastest_epoch([*launcher, folder / stage, "train", "--batch-size", batch, "--precision", precision, *options])
-
-
-def last_layer(folder, fuse, precision, batch):
-    """The fastest epoch of stage 04 in milliseconds, with so much of the last layer in one kernel."""
-    return fastest_epoch([folder / "stage04_minibatch", "train", "--batch-size", batch, "--precision", precision,
-                          "--hidden", "1000", "--fuse", fuse])
+    network = ["--model", "cnn"] if model == "cnn" else ["--hidden", "1000"]
+    launcher = [*MPIRUN, ranks] if ranks > 1 else []
+    found = report([*launcher, folder / stage, "train", "--batch-size", batch, "--precision", precision, *network, *more,
+                    "--train-limit", 10000, "--test-limit", 100, "--epochs", 4])
+    return found and min(one["seconds"] for one in found["epochs"]) * 1e3
 
 
 def product(folder, problem, precision):
@@ -60,78 +50,64 @@ def product(folder, problem, precision):
     return found and found["tables"][0]["rows"][0]["seconds"] * 1e6
 
 
-def both(options, measure):
-    """The fastest of some runs of both, in turn."""
-    folders = (options.before, options.after)
-    times = {folder: [] for folder in folders}
+def both(options, cells, measure):
+    """A row: the fastest of some runs of both, in turn, behind these cells."""
+    times = {options.before: [], options.after: []}
     for _ in range(RUNS):
-        for folder in folders:
-            times[folder].append(measure(folder))
-    return [min((time for time in times[folder] if time), default=None) for folder in folders]
+        for folder, of_folder in times.items():
+            of_folder.append(measure(folder))
+    old, new = (min(filter(None, of_folder), default=None) for of_folder in times.values())
+    return [*cells, old, new, f"{old / new:.3f}" if old and new else NOTHING]
 
 
-def line(*cells):
-    """Of a table, whose times are numbers."""
-    return "| " + " | ".join(NOTHING if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell)
-                             for cell in cells) + " |"
+# The rows of each table, as they are measured
 
 
-def row(cells, old, new):
-    return line(*cells, old, new, f"{old / new:.3f}" if old and new else NOTHING)
-
-
-def rungs(options, say):
-    say("", "## Rungs", "", "| m x n x k | precision | rung | us |", "|---|---|---|---:|")
+def rungs(options):
     for m, n, k in ((800, 1000, 784), (4096, 4096, 4096)):
-        for precision in ("float", "double"):
+        for precision in PRECISIONS:
             found = report([options.after / "ladder", "gemm", "--m", m, "--n", n, "--k", k, "--precision", precision,
                             "--repetitions", 5 if m > 1000 else 20])
             for one in found["tables"][0]["rows"] if found else []:
                 if "seconds" in one:
-                    say(line(f"{m} x {n} x {k}", precision, f"`{one['name']}`", one["seconds"] * 1e6))
+                    yield by(m, n, k), precision, f"`{one['name']}`", one["seconds"] * 1e6
 
 
-def products(options, say):
-    say("", "## Products that stage 03 picks", "",
-        "| m x n x k | precision | before, us | after | before : after |", "|---|---|---:|---:|---:|")
-    for problem in PRODUCTS:
-        for precision in ("float", "double"):
-            times = both(options, lambda folder: product(folder, problem, precision))
-            say(row([" x ".join(map(str, problem[:3])) + " " + problem[3], precision], *times))
+def products(options):
+    for *size, transpose in PRODUCTS:
+        for precision in PRECISIONS:
+            yield both(options, [f"{by(*size)} {transpose}", precision],
+                       lambda folder: product(folder, (*size, transpose), precision))
 
 
-def last_layers(options, say):
-    kernels = ("off", "layers", "rows", "on")
-    say("", "## The last layer of stage 04, by --fuse: ms an epoch of 10,000, 784-1000-10", "",
-        "| precision | batch | " + " | ".join(kernels) + " |", "|---|---:|" + "---:|" * len(kernels))
-    for precision in ("float", "double"):
+def last_layers(options):
+    for precision in PRECISIONS:
         for batch in (100, 1000):
-            say(line(precision, batch, *(last_layer(options.after, fuse, precision, batch) for fuse in kernels)))
+            training = "stage04_minibatch", "mlp", precision, batch
+            yield precision, batch, *(epoch(options.after, training, "--fuse", fuse) for fuse in FUSED)
 
 
-def trainings(options, say):
-    say("", "## Trainings", "", "| stage | model | precision | batch | before, ms an epoch | after | before : after |",
-        "|---|---|---|---:|---:|---:|---:|")
+def trainings(options):
     for training in TRAININGS:
-        say(row([*map(str, training)], *both(options, lambda folder: epoch(folder, training))))
+        yield both(options, training, lambda folder: epoch(folder, training))
 
 
-def several_gpus(options, say):
-    ranks = gpu_count()
-    if ranks < 2:
-        say("", "Stage 05: one GPU only.")
-        return
-    say("", f"## Trainings of stage 05 on {ranks} GPUs", "",
-        "| model | precision | batch | before, ms an epoch | after | before : after |", "|---|---|---:|---:|---:|---:|")
-    for stage, *training in TRAININGS:
-        if stage != "stage04_minibatch":
-            continue
-        times = both(options, lambda folder: epoch(folder, ("stage05_mpi", *training), ranks))
-        say(row([*map(str, training)], *times))
+def several_gpus(options):
+    for stage, *training in TRAININGS if gpu_count() > 1 else []:
+        if stage == "stage04_minibatch":
+            yield both(options, training, lambda folder: epoch(folder, ("stage05_mpi", *training), ranks=gpu_count()))
 
 
-TABLES = {"rungs": rungs, "products": products, "last-layer": last_layers, "trainings": trainings,
-          "several-gpus": several_gpus}
+FUSED = ("off", "layers", "rows", "on")
+BOTH = ["before", "after", "before : after"]
+TABLES = {  # by name: title, heading, rows
+    "rungs": ("Rungs", ["m x n x k", "precision", "rung", "us"], rungs),
+    "products": ("Products that stage 03 picks, in us", ["m x n x k", "precision", *BOTH], products),
+    "last-layer": ("The last layer of stage 04, by --fuse: ms an epoch of 10,000, 784-1000-10",
+                   ["precision", "batch", *FUSED], last_layers),
+    "trainings": ("Trainings, in ms an epoch", ["stage", "model", "precision", "batch", *BOTH], trainings),
+    "several-gpus": ("Trainings of stage 05 on all GPUs, if there are several, in ms an epoch",
+                     ["model", "precision", "batch", *BOTH], several_gpus)}
 
 
 def main():
@@ -149,10 +125,18 @@ def main():
             if file:
                 print(line, file=file, flush=True)
 
+    def say_row(cells):
+        say("| " + " | ".join(NOTHING if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+                              for cell in cells) + " |")
+
     say(f"Measured {datetime.date.today()}, the fastest of {RUNS} runs of each build, in turn.", *gpu_lines())
-    for name, table in TABLES.items():
+    for name, (title, head, rows) in TABLES.items():
         if not options.only or name in options.only:
-            table(options, say)
+            say("", f"## {title}", "")
+            for cells in (head, ["---"] + ["---:"] * (len(head) - 1)):
+                say_row(cells)
+            for cells in rows(options):
+                say_row(cells)
 
 
 if __name__ == "__main__":

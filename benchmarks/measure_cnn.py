@@ -15,9 +15,7 @@ takes too long, becomes a line in the file. STAGEWISE_DATA_DIR (or datasets/) sh
 
 import collections
 import functools
-import pathlib
 import re
-import tempfile
 
 import measuring
 from measuring import NOTHING, Failed, explained, rate, rate_of, ratio, short_name, shown, table
@@ -41,8 +39,7 @@ class Bench(measuring.Bench):
 
     @functools.cached_property
     def checkpoint(self):
-        self.folder = tempfile.TemporaryDirectory()
-        path = pathlib.Path(self.folder.name) / "cnn.h5"
+        path = self.folder / "cnn.h5"
         limit = [] if self.quick else ["--train-limit", 1000]
         self.train("stage04", *self.network, *limit, "--save", path, epochs=1)
         return path

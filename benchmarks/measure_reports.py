@@ -14,9 +14,7 @@ peers are peers/pytorch_mlp_gpu.py and peers/pytorch_latency.py, in the same run
 PyTorch that do the same work, the fastest counts. Without PyTorch, its columns stay empty.
 """
 
-import pathlib
 import sys
-import tempfile
 
 import measuring
 from measuring import NOTHING, REPORT_000, ROOT, digits, rate_of, ratio, seconds_of, table
@@ -125,19 +123,17 @@ def operations(bench):
 
 
 def latency(bench):
-    with tempfile.TemporaryDirectory() as folder:
-        model = pathlib.Path(folder) / "model.h5"
-        bench.train("stage01", *bench.images(), "--save", model, epochs=1)
+    model = bench.folder / "model.h5"
+    bench.train("stage01", *bench.images(), "--save", model, epochs=1)
 
-        def paths(program, *words):
-            return bench.latency(program, model, "--batch-size", 1, "--test-limit", 20 if bench.quick else 500, *words)
+    def paths(program, *words):
+        return bench.latency(program, model, "--batch-size", 1, "--test-limit", 20 if bench.quick else 500, *words)
 
-        serial = paths("stage01", "--gemm", "naive")["eager"]
-        rows = [["stage 01, naive", serial, "1x"]]
-        rows += [[f"stage 02, {tile} x {tile}", paths("stage02", "--block-size", tile)["eager"], NOTHING]
-                 for tile in TILES]
-        rows.append(["stage 03", paths("stage03")["eager"], NOTHING])
-        rows += [[f"stage 04, {path}", seconds, NOTHING] for path, seconds in paths("ladder persistent").items()]
+    serial = paths("stage01", "--gemm", "naive")["eager"]
+    rows = [["stage 01, naive", serial, "1x"]]
+    rows += [[f"stage 02, {tile} x {tile}", paths("stage02", "--block-size", tile)["eager"], NOTHING] for tile in TILES]
+    rows.append(["stage 03", paths("stage03")["eager"], NOTHING])
+    rows += [[f"stage 04, {path}", seconds, NOTHING] for path, seconds in paths("ladder persistent").items()]
     medians = bench.peer("pytorch_latency.py").get("median_seconds", {})
     rows += [[f"PyTorch, {name}", medians[form], theirs]
              for form, name, theirs in (("eager", "eager", "10.2x"), ("graph", "CUDA graph", NOTHING)) if medians]

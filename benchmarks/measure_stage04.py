@@ -15,8 +15,6 @@ datasets/) has it, and generated digits otherwise. Convolutions are measure_cnn.
 """
 
 import collections
-import pathlib
-import tempfile
 
 import measuring
 from measuring import explained, rate, rate_of, ratio, short_name, table
@@ -120,11 +118,10 @@ def latency(bench):
     for name, words in [("784-256-10, float", []),
                         ("784-256-10, double", ["--precision", "double"]),
                         ("784-512-512-10, float", ["--hidden", "512,512"])]:
-        with tempfile.TemporaryDirectory() as folder:
-            model = pathlib.Path(folder) / "model.h5"
-            bench.train("stage04", "--dataset", bench.dataset, "--train-limit", 1000, "--save", model, *words, epochs=1)
-            report = bench.report([*bench.words("ladder persistent"), "evaluate", "--load", model, "--batch-size", 1,
-                                   "--latency", *limit])
+        model = bench.folder / "model.h5"
+        bench.train("stage04", "--dataset", bench.dataset, "--train-limit", 1000, "--save", model, *words, epochs=1)
+        report = bench.report([*bench.words("ladder persistent"), "evaluate", "--load", model, "--batch-size", 1,
+                               "--latency", *limit])
         rows += [[name, path["path"], *(f"{1e6 * path[key]:.1f}" for key in
                                         ("median_seconds", "p95_seconds", "p99_seconds"))]
                  for path in report["latency"]]

@@ -28,10 +28,9 @@ import tempfile
 
 import measuring
 from measure_stage04 import CASES, name_of, options_of
-from measuring import (HERE, NOTHING, Failed, code, command_line, duration, ratio, run, seconds_of, short_name, spans_of,
-                       table)
+from measuring import (HERE, MPIRUN, NOTHING, Failed, code, command_line, duration, ratio, run, seconds_of, short_name,
+                       spans_of, table)
 
-MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n"]
 PROCESSES = (1, 2, 4)
 LIMIT = 60  # seconds, of a command
 LONG_EPOCH = 240000  # images, if its ends should hardly count: 30 batches of 8,000
@@ -82,7 +81,6 @@ class Bench(measuring.Bench):
         self.has_torch = bool(measuring.torch_version())
         self.epochs = 2 if self.quick else 8
         self.program = self.words("stage05")[0]
-        self.folder = tempfile.TemporaryDirectory()
 
     def network(self, network):
         """A network as it is measured here."""
@@ -97,8 +95,8 @@ class Bench(measuring.Bench):
     def digits(self):
         """Options of a training with generated images, of which there are more than in MNIST."""
         self.run([*self.words("make_dataset"), "--train", self.long_images, "--test", 100,
-                  "--output", pathlib.Path(self.folder.name) / "digits/mnist"])
-        return "--dataset", "mnist", "--data-dir", pathlib.Path(self.folder.name) / "digits"
+                  "--output", self.folder / "digits/mnist"])
+        return "--dataset", "mnist", "--data-dir", self.folder / "digits"
 
     @property
     def long_images(self):
@@ -149,7 +147,7 @@ def sequential_command(bench, mode, learning_rate="RATE", epochs="EPOCHS"):
     held_out = 6000 if bench.dataset == "mnist" else 1000
     shared = ["--dataset", bench.dataset, *(small if bench.quick else ["--validation", held_out, "--hidden", 100,
                                                                        "--batch-size", 800]), "--epochs", epochs]
-    path = pathlib.Path(bench.folder.name) / f"seq{mode}.h5"
+    path = bench.folder / f"seq{mode}.h5"
     return [*bench.words("stage01"), "train", *shared, "--activation", "sigmoid", "--precision", "double",
             "--learning-rate", learning_rate, "--l2", 1e-4, "--shuffle", "off", "--seed", 1, "--gemm", "reordered",
             "--save", path], [*shared, "--sequential", path]

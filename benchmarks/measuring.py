@@ -24,6 +24,7 @@ ROOT = HERE.parent
 NOTHING = "-"
 PRECISIONS = ("float", "double")
 REPORT_000 = ["--hidden", 1000, "--activation", "sigmoid"]  # its network, which it trains in double
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n"]
 
 
 # Commands
@@ -274,10 +275,13 @@ def spans_of(trace):
 
 
 class Bench:
-    """What all sections need. `problems` are those of the section that is being measured."""
+    """What all sections need. `problems` are those of the section that is being measured; the folder is removed at the
+    end."""
 
     def __init__(self, options):
         self.options = options
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
         self.programs = options.programs.resolve()
         self.quick = options.quick
         self.data = pathlib.Path(os.environ.get("STAGEWISE_DATA_DIR", ROOT / "datasets"))
@@ -310,15 +314,15 @@ class Bench:
     def ladder(self, name, *words, most=90):
         """A ladder's tables, and what it prints. An exit code of 1 is a result: a kernel that is wrong."""
         words = [*self.words("ladder"), name, *words]
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "report.json"
-            try:
-                text = run([*words, "--report", path], limit=self.limit(most), name=command_line(words))
-            except Failed as failure:
-                if not path.exists():
-                    raise
-                text = failure.output
-            tables = json.loads(path.read_text(encoding="utf-8"))["tables"]
+        path = self.folder / "report.json"
+        path.unlink(missing_ok=True)
+        try:
+            text = run([*words, "--report", path], limit=self.limit(most), name=command_line(words))
+        except Failed as failure:
+            if not path.exists():
+                raise
+            text = failure.output
+        tables = json.loads(path.read_text(encoding="utf-8"))["tables"]
         self.problems += [f"`{command_line(words)}`: {row['name']} is wrong: {row['wrong']}"
                           for found in tables for row in found["rows"] if "wrong" in row]
         return tables, text
@@ -337,11 +341,11 @@ class Bench:
 
     def traced(self, command):
         """[(begin, end, stream, name)] of a command's kernels and copies, in ns, by beginning."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "trace.txt"
-            run(command, limit=self.limit(), name=command_line(command), env=environment() | {
-                "CUDA_INJECTION64_PATH": str(self.tracer()), "STAGEWISE_KERNELS": str(path)})
-            return spans_of(path.read_text(encoding="utf-8"))
+        path = self.folder / "trace.txt"
+        path.unlink(missing_ok=True)
+        run(command, limit=self.limit(), name=command_line(command), env=environment() | {
+            "CUDA_INJECTION64_PATH": str(self.tracer()), "STAGEWISE_KERNELS": str(path)})
+        return spans_of(path.read_text(encoding="utf-8"))
 
     def attempt(self, work, *words, **how):
         """What `work` returns; None if it fails, which is noted then."""
