@@ -53,11 +53,11 @@ function(add_folder_library name folder)
   target_link_libraries(${name} PUBLIC stagewise_settings ${arg_DEPENDS})
 endfunction()
 
-# stagewise_offers(HEADER FUNCTION): what a program offers on its command line: FUNCTION() in HEADER, a path from
+# stagewise_offers(HEADER FUNCTION...): what programs offer on their command lines: FUNCTION() in HEADER, a path from
 # the folder above the current one, returns Offers. Every program learns what the others offer, for its
 # error messages, and nothing else about them: the library stagewise_offers has these headers and a list.
 set(offers_root ${PROJECT_BINARY_DIR}/floors/offers)
-function(stagewise_offers header function)
+function(stagewise_offers header)
   get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} DIRECTORY)
   get_filename_component(folder ${header} DIRECTORY)
   set(from ${CMAKE_CURRENT_SOURCE_DIR}/${header})
@@ -67,7 +67,8 @@ function(stagewise_offers header function)
   file(MAKE_DIRECTORY ${offers_root}/${folder})
   file(CREATE_LINK ${from} ${offers_root}/${header} SYMBOLIC)
   set_property(GLOBAL APPEND PROPERTY stagewise_offers_includes "#include \"${header}\"\n")
-  set_property(GLOBAL APPEND PROPERTY stagewise_offers_calls "${function}()")
+  list(TRANSFORM ARGN APPEND "()" OUTPUT_VARIABLE calls)
+  set_property(GLOBAL APPEND PROPERTY stagewise_offers_calls ${calls})
 endfunction()
 
 # stagewise_write_offers(): the library stagewise_offers, when all programs have said what they offer.
