@@ -10,7 +10,12 @@ file(READ ${WARNINGS} text)
 string(REPLACE ";" "," text "${text}")
 string(REPLACE "[" "(" text "${text}") # a bracket would keep a CMake list together
 string(REPLACE "]" ")" text "${text}")
-string(REPLACE "\n" ";" lines "${text}")
+string(REPLACE "\n" ";" bad "${text}")
+list(FILTER bad EXCLUDE REGEX "^$|source '.*/build/.*is not a readable file")
+list(REMOVE_DUPLICATES bad)
+set(undocumented "${bad}")
+list(FILTER undocumented INCLUDE REGEX "is not documented")
+list(FILTER bad EXCLUDE REGEX "is not documented")
 
 set(by_name
     "\\((variable|enumvalue|typedef)\\) of"
@@ -21,23 +26,13 @@ set(by_name
     "/cuda_on_cpu/.*Member (cuda[A-Z]|__|CUDA_)"
     "/cuda_on_cpu/src/.*\\(function\\) of namespace"
     "Member [a-z0-9_]+\\(\\) const.* \\(function\\) of (class|struct)"
-    "of class [A-Za-z]+< (float|double) > is"
-    "Member ~?([A-Za-z0-9_]+)\\(.*\\(function\\) of (class|struct) [A-Za-z0-9_:]*::([A-Za-z0-9_]+) ")
-set(bad "")
-foreach(line IN LISTS lines)
-  set(matters YES)
-  if(line STREQUAL "" OR line MATCHES "source '.*/build/.*is not a readable file")
-    set(matters NO)
-  elseif(line MATCHES "is not documented")
-    foreach(pattern IN LISTS by_name)
-      if(line MATCHES "${pattern}") # the last one matches constructors only if the names agree
-        if(NOT CMAKE_MATCH_3 OR CMAKE_MATCH_1 STREQUAL CMAKE_MATCH_3)
-          set(matters NO)
-        endif()
-      endif()
-    endforeach()
-  endif()
-  if(matters AND NOT line IN_LIST bad)
+    "of class [A-Za-z]+< (float|double) > is")
+foreach(pattern IN LISTS by_name)
+  list(FILTER undocumented EXCLUDE REGEX "${pattern}")
+endforeach()
+foreach(line IN LISTS undocumented) # but for constructors and destructors
+  if(NOT line MATCHES "Member ~?([A-Za-z0-9_]+)\\(.*\\(function\\) of (class|struct) [A-Za-z0-9_:]*::([A-Za-z0-9_]+) "
+     OR NOT CMAKE_MATCH_1 STREQUAL CMAKE_MATCH_3)
     list(APPEND bad "${line}")
   endif()
 endforeach()

@@ -103,9 +103,9 @@ def main(words: Sequence[str]) -> None:
         raise UsageError(f"--transport {options.transport} reaches none of these numbers of GPUs")
     batches = f"{batch:,} {'on each GPU' if options.batch_per_gpu else 'over all GPUs'}"
     if options.figure:
-        draw(options, f"{widths(network)}, {network.precision}, batches of {batches}", one, rows)
+        draw(options, f"{network}, batches of {batches}", one, rows)
     parameters = sum((inputs + 1) * outputs for inputs, outputs in network.layers)
-    command_line.say(f"model  mlp {widths(network)}, {network.precision}, {parameters:,} parameters")
+    command_line.say(f"model  mlp {network}, {parameters:,} parameters")
     command_line.say(f"batch  {batches}")
     link = cluster.network
     command_line.say(f"GPUs   {cluster.gpus_per_machine} in a machine, which sends {link.bandwidth / 1e9:g} GB/s to "
@@ -115,10 +115,6 @@ def main(words: Sequence[str]) -> None:
         command_line.say(line)
     if options.figure:
         command_line.say(f"saved  {options.figure}")
-
-
-def widths(network: Network) -> str:
-    return "-".join(map(str, network.widths))
 
 
 def table(one: Prediction, rows: Sequence[Prediction]) -> Iterator[str]:

@@ -142,6 +142,9 @@ class Network(NamedTuple):
     widths: tuple[int, ...]
     precision: str
 
+    def __str__(self) -> str:
+        return f"{'-'.join(map(str, self.widths))}, {self.precision}"
+
     @property
     def layers(self) -> list[tuple[int, int]]:
         """Inputs and outputs of each layer."""
