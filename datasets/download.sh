@@ -157,22 +157,17 @@ get() {
   while read -r url; do
     echo "$name from $url"
     # What another mirror, or an earlier day, left behind may not fit: then once more from the start.
-    local had_part=no
-    [[ -s $part ]] && had_part=yes
-    if fetch "$url" "$part"; then
+    local again=no
+    [[ -s $part ]] && again=yes
+    while fetch "$url" "$part"; do
       if verify "$name" "$part"; then
         mv "$part" "$target"
         return 0
       fi
       rm -f "$part"
-      if [[ $had_part == yes ]] && fetch "$url" "$part"; then
-        if verify "$name" "$part"; then
-          mv "$part" "$target"
-          return 0
-        fi
-        rm -f "$part"
-      fi
-    fi
+      [[ $again == yes ]] || break
+      again=no
+    done
     echo "  no: $reason"
     tried+="${tried:+; }$url: $reason"
   done < <(mirrors "$1" "$2")
