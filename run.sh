@@ -252,53 +252,37 @@ fi
 # Prints the packages for $command that this machine lacks. A program counts as present wherever it
 # comes from; a library must come from its package.
 missing_packages() {
-  local -A program_of=([g++]=g++ [cmake]=cmake [ninja-build]=ninja)
-  local libraries=(libhdf5-dev zlib1g-dev libcli11-dev nlohmann-json3-dev libopenblas-dev libopenmpi-dev
-    libpng-dev)
-  # For CUDA on the CPU.
-  [[ $preset == cuda ]] || { [[ $preset == auto ]] && has_gpu; } || libraries+=(libboost-context-dev libdw-dev)
-  [[ $command != try ]] || libraries=(libboost-context-dev libdw-dev)
+  local -A program_of=([g++]=g++ [cmake]=cmake [ninja-build]=ninja [python3]=python3 [patch]=patch
+    [doxygen]=doxygen [graphviz]=dot)
+  local compilers=(g++ cmake ninja-build) cuda_on_cpu=(libboost-context-dev libdw-dev)
+  local tests=(python3 patch libgtest-dev libgmock-dev python3-h5py python3-matplotlib)
+  local documentation=(doxygen graphviz doxygen-awesome-css libjs-mathjax)
+  local needed=("${compilers[@]}" libhdf5-dev zlib1g-dev libcli11-dev nlohmann-json3-dev libopenblas-dev
+    libopenmpi-dev libpng-dev)
+  [[ $preset == cuda ]] || { [[ $preset == auto ]] && has_gpu; } || needed+=("${cuda_on_cpu[@]}")
   case $command in
-    exercise | grade)
-      program_of+=([python3]=python3)
-      libraries=(libboost-context-dev libdw-dev libopenmpi-dev)
-      ;;
-    tour | count) program_of+=([python3]=python3) ;;
-    test)
-      program_of+=([python3]=python3 [patch]=patch)
-      libraries+=(libgtest-dev libgmock-dev python3-h5py python3-matplotlib)
-      ;;
-    plot)
-      program_of=([python3]=python3)
-      libraries=(python3-h5py python3-matplotlib)
-      ;;
-    convert)
-      program_of=([python3]=python3)
-      libraries=(python3-h5py)
-      ;;
+    try) needed=("${compilers[@]}" "${cuda_on_cpu[@]}") ;;
+    exercise | grade) needed=("${compilers[@]}" "${cuda_on_cpu[@]}" libopenmpi-dev python3) ;;
+    tour | count) needed+=(python3) ;;
+    test) needed+=("${tests[@]}") ;;
+    docs) needed+=("${documentation[@]}") ;;
+    install) needed+=("${tests[@]}" "${documentation[@]}") ;;
+    plot) needed=(python3 python3-h5py python3-matplotlib) ;;
+    convert) needed=(python3 python3-h5py) ;;
     predict-scaling)
-      program_of=([python3]=python3)
-      libraries=()
-      if draws; then libraries=(python3-matplotlib); fi
-      ;;
-    install)
-      program_of+=([python3]=python3 [patch]=patch [doxygen]=doxygen [graphviz]=dot)
-      libraries+=(libgtest-dev libgmock-dev python3-h5py python3-matplotlib doxygen-awesome-css
-        libjs-mathjax)
-      ;;
-    docs)
-      program_of+=([doxygen]=doxygen [graphviz]=dot)
-      libraries+=(doxygen-awesome-css libjs-mathjax)
+      needed=(python3)
+      if draws; then needed+=(python3-matplotlib); fi
       ;;
   esac
 
   local package
-  for package in "${!program_of[@]}"; do
-    type -P "${program_of[$package]}" >/dev/null || echo "$package"
-  done
-  for package in "${libraries[@]}"; do
-    dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null |
-      grep -qx installed || echo "$package"
+  for package in "${needed[@]}"; do
+    if [[ -n ${program_of[$package]:-} ]]; then
+      type -P "${program_of[$package]}" >/dev/null || echo "$package"
+    else
+      dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null |
+        grep -qx installed || echo "$package"
+    fi
   done
 }
 
