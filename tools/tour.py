@@ -271,26 +271,25 @@ measured         what a step took on that device; from benchmarks/results, of
 def main(arguments):
     parser = argparse.ArgumentParser(prog="tour.py", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name in ("begin", "row", "end", "count"):
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name, work):
         command = commands.add_parser(name)
         command.add_argument("folder", type=Path)
-        if name == "begin":
-            command.add_argument("--gpus", type=int, default=0, help="how many there are [0: the CPU plays one]")
-        elif name == "row":
-            command.add_argument("program", type=Path)
-        elif name == "count":
-            command.add_argument("program", type=Path, nargs="+")
-            command.add_argument("--measured", type=Path, default=MEASURED, help="what GPUs have taken")
+        command.set_defaults(work=work)
+        return command
+
+    add("begin", lambda options: begin(options.folder, options.gpus)).add_argument(
+        "--gpus", type=int, default=0, help="how many there are [0: the CPU plays one]")
+    add("row", lambda options: visit(options.folder, options.program.resolve())).add_argument("program", type=Path)
+    add("end", lambda options: end(options.folder))
+    counting = add("count", lambda options: count(options.folder, [program.resolve() for program in options.program],
+                                                  options.measured))
+    counting.add_argument("program", type=Path, nargs="+")
+    counting.add_argument("--measured", type=Path, default=MEASURED, help="what GPUs have taken")
     options = parser.parse_args(arguments)
     try:
-        if options.command == "begin":
-            return begin(options.folder, options.gpus) or 0
-        if options.command == "row":
-            return visit(options.folder, options.program.resolve())
-        if options.command == "end":
-            return end(options.folder) or 0
-        return count(options.folder, [program.resolve() for program in options.program], options.measured) or 0
+        return options.work(options) or 0
     except TourError as error:
         print(f"tour: {error}.", file=sys.stderr)
     except OSError as error:
