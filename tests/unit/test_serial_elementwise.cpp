@@ -1,12 +1,18 @@
-#include <algorithm>
+/// @file
+/// What stage 01 does at the edges of numbers, and that every activation goes back by its
+/// derivative. What it computes else, tests/golden proves against PyTorch, and tests/cross_stage
+/// against the other stages, on many shapes and in both precisions.
+
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "01_serial/elementwise.hpp"
-#include "01_serial/update.hpp"
+#include "01_serial/loss.hpp"
+#include "01_serial/predict.hpp"
 #include "support.hpp"
 
 namespace stagewise {
@@ -20,91 +26,6 @@ class SerialElementwise : public testing::Test {
 };
 
 TYPED_TEST_SUITE(SerialElementwise, Precisions, PrecisionNames);
-
-struct Size {
-  Index rows;
-  Index cols;
-};
-
-const std::vector<Size> sizes = {{1, 1}, {1, 7}, {7, 1}, {3, 5}, {13, 17}, {31, 64}, {5, 131}};
-const std::vector<Index> lengths = {0, 1, 2, 7, 31, 64, 131, 1009};
-
-TYPED_TEST(SerialElementwise, AddBias) {
-  using T = TypeParam;
-  for (const auto [rows, cols] : sizes) {
-    const auto x = random_values<T>(rows * cols, 2, -3, 5);
-    const auto bias = random_values<T>(cols, 3);
-    std::vector<long double> expected = widened(x);
-    for (Index i = 0; i < rows * cols; ++i) expected[i] += bias[i % cols];
-
-    std::vector<T> y = poison<T>(rows * cols);
-    serial::add_bias(rows, cols, x.data(), bias.data(), y.data());
-    expect_close(y, expected);
-
-    std::vector<T> in_place = x;
-    serial::add_bias(rows, cols, in_place.data(), bias.data(), in_place.data());
-    EXPECT_EQ(in_place, y);
-  }
-}
-
-TYPED_TEST(SerialElementwise, AddWritesExactlyTheElementsAskedFor) {
-  using T = TypeParam;
-  for (const Index n : lengths) {
-    const auto x = random_values<T>(n, 12, -3, 5);
-    const auto y = random_values<T>(n, 13);
-    std::vector<long double> expected = widened(x);
-    for (Index i = 0; i < n; ++i) expected[i] += y[i];
-
-    std::vector<T> z = poison<T>(n + 1);
-    serial::add(n, x.data(), y.data(), z.data());
-    EXPECT_TRUE(std::isnan(z.back()));
-    z.pop_back();
-    expect_close(z, expected);
-
-    std::vector<T> in_place = x;
-    serial::add(n, in_place.data(), y.data(), in_place.data());
-    EXPECT_EQ(in_place, z);
-  }
-}
-
-/// An activation by its definition, and its derivative as a function of its value.
-struct Definition {
-  Activation activation;
-  long double (*of)(long double x);
-  long double (*slope)(long double y);
-};
-
-const std::vector<Definition> definitions = {
-    {Activation::relu, [](long double x) { return std::max(x, 0.0L); },
-     [](long double y) { return y > 0 ? 1.0L : 0.0L; }},
-    {Activation::sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); },
-     [](long double y) { return y * (1 - y); }}};
-
-TYPED_TEST(SerialElementwise, ActivationsAndTheWayBackAreAsDefined) {
-  using T = TypeParam;
-  for (const auto& [activation, of, slope] : definitions) {
-    for (const Index n : lengths) {
-      const auto x = random_values<T>(n, 7, -9, 6);
-      std::vector<long double> expected = widened(x);
-      for (long double& value : expected) value = of(value);
-      std::vector<T> y = poison<T>(n);
-      serial::activate(activation, n, x.data(), y.data());
-      expect_close(y, expected, 4);
-      std::vector<T> in_place = x;
-      serial::activate(activation, n, in_place.data(), in_place.data());
-      EXPECT_EQ(in_place, y);
-
-      const auto dy = random_values<T>(n, 9, -4, 3);
-      for (Index i = 0; i < n; ++i) expected[i] = dy[i] * slope(y[i]);
-      std::vector<T> dx = poison<T>(n);
-      serial::activate_backward(activation, n, y.data(), dy.data(), dx.data());
-      expect_close(dx, expected, 4);
-      in_place = dy;
-      serial::activate_backward(activation, n, y.data(), in_place.data(), in_place.data());
-      EXPECT_EQ(in_place, dx);
-    }
-  }
-}
 
 TYPED_TEST(SerialElementwise, ReluKeepsNaNAndInfinity) {
   using T = TypeParam;
@@ -164,25 +85,47 @@ TEST(SerialActivations, EachGoesBackByItsDerivative) {
   }
 }
 
-TYPED_TEST(SerialElementwise, SgdUpdate) {
+TYPED_TEST(SerialElementwise, SoftmaxCrossEntropyOfHugeLogitsIsFinite) {
   using T = TypeParam;
-  for (const Index n : lengths) {
-    for (const T l2 : {T{0}, T{0.25}}) {
-      const T rate = T{0.125};
-      const auto gradient = random_values<T>(n, 10, -2, 3);
-      std::vector<T> parameter = random_values<T>(n, 11);
-      std::vector<long double> expected = widened(parameter);
-      std::vector<long double> bounds(expected.size());
-      for (Index i = 0; i < n; ++i) {
-        const long double w = expected[i];
-        expected[i] = w - rate * (gradient[i] + l2 * w);
-        bounds[i] = 2 * std::numeric_limits<T>::epsilon() *
-                    (std::abs(w) + rate * (std::abs(gradient[i]) + l2 * std::abs(w)));
-      }
-      serial::sgd_update(n, rate, l2, gradient.data(), parameter.data());
-      expect_within(parameter, expected, bounds);
-    }
+  const std::vector<T> logits = {T{1e4},  T{-1e4}, T{0},      // the label has the largest logit
+                                 T{1e4},  T{-1e4}, T{0},      // the label has the smallest one
+                                 T{-1e4}, T{-1e4}, T{-1e4}};  // all underflow but for the shift
+  const std::vector<std::int32_t> labels = {0, 1, 2};
+  std::vector<T> p = poison<T>(9);
+  std::vector<T> losses = poison<T>(3);
+  serial::softmax_cross_entropy(3, 3, logits.data(), labels.data(), p.data(), losses.data());
+  expect_close(losses, {0, 2e4L, std::log(3.0L)}, 4);
+  expect_close(p, {1, 0, 0, 1, 0, 0, 1 / 3.0L, 1 / 3.0L, 1 / 3.0L}, 4);
+}
+
+TYPED_TEST(SerialElementwise, SoftmaxCrossEntropyOfNaNIsNaN) {
+  using T = TypeParam;
+  for (const Index place : {0, 1, 2}) {
+    std::vector<T> logits = {T{1}, T{2}, T{3}};
+    logits[place] = this->nan;
+    const std::int32_t label = 1;
+    std::vector<T> p(3);
+    T loss = 0;
+    serial::softmax_cross_entropy(1, 3, logits.data(), &label, p.data(), &loss);
+    EXPECT_TRUE(std::isnan(loss)) << "a NaN in column " << place << " got lost";
   }
+}
+
+TYPED_TEST(SerialElementwise, LowestColumnWinsTies) {
+  using T = TypeParam;
+  const std::vector<T> x = {1, 3, 3, 2, 2, 2, 0, T{-0.0}, -1};
+  std::vector<std::int32_t> out = {-7, -7, -7};
+  serial::argmax(3, 3, x.data(), out.data());
+  EXPECT_EQ(out, (std::vector<std::int32_t>{1, 0, 0}));
+}
+
+TYPED_TEST(SerialElementwise, ThresholdIncludesTheCut) {
+  using T = TypeParam;
+  const std::vector<T> x = {std::nextafter(T{0.5}, T{0}), T{0.5}, std::nextafter(T{0.5}, T{1}),
+                            this->nan};
+  std::vector<std::int32_t> out = {-7, -7, -7, -7};
+  serial::threshold(4, T{0.5}, x.data(), out.data());
+  EXPECT_EQ(out, (std::vector<std::int32_t>{0, 1, 1, 0}));
 }
 
 }  // namespace
