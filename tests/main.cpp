@@ -2,7 +2,6 @@
 /// The main function of the test programs: GoogleTest's, plus the reasons for skipped cases, and an
 /// error if the filter selects nothing.
 
-#include <cstddef>
 #include <iostream>
 #include <string>
 

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "network/workers.hpp"
 #include "training/parameters.hpp"

@@ -108,25 +108,22 @@ inline void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "'" << text << "' does not say '" << part << "'";
 }
 
-/// Host memory that hands out nothing but NaNs and counts, for finding values that are used before
-/// they are computed and memory that is asked for too often.
+/// Host memory that hands out nothing but NaNs, for finding values that are used before they are
+/// computed, and counts its bytes.
 class PoisonedMemory final : public Memory {
  public:
   void* allocate(std::size_t bytes, CodeLine asker) override {
     void* const pointer = host_memory().allocate(bytes, asker);
     std::memset(pointer, 0xff, bytes);  // a NaN in float as in double
-    ++allocations_;
     bytes_ += bytes;
     return pointer;
   }
 
   void release(void* pointer) noexcept override { host_memory().release(pointer); }
 
-  std::size_t allocations() const { return allocations_; }
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::size_t allocations_ = 0;
   std::size_t bytes_ = 0;
 };
 

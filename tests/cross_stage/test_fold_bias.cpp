@@ -2,7 +2,6 @@
 /// Stage 03 with folded biases computes what stage 01 computes, with each kind of convolution.
 
 #include <string>
-#include <vector>
 
 #include "cross_stage/gpu_test.hpp"
 #include "cross_stage/primitives.hpp"
@@ -10,10 +9,12 @@
 #include "network/model.hpp"
 #include "network/workers.hpp"
 #include "reports/003/fold_bias/fold_bias_executor.hpp"
+#include "unit/programs.hpp"
 
 namespace stagewise {
 namespace {
 
+using namespace cross_stage;
 using shared_memory::ConvolutionVariant;
 
 template <typename T>
@@ -38,12 +39,10 @@ const int implicit =
 
 template <typename T>
 void expect_trains_as_stage_01(FoldBias fold, const std::string& beginning) {
-  for (const cross_stage::TrainingCase& one : cross_stage::cases_named(beginning)) {
-    cross_stage::expect_same_outcome<T>(
-        cross_stage::train_program<T>(
-            std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions(), fold), one, {},
-            fold_biases),
-        cross_stage::train_serially<T>(one), one.name);
+  for (const TrainingCase& one : cases_named(beginning)) {
+    auto executor = std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions(), fold);
+    expect_same_outcome<T>(train_program<T>(std::move(executor), one, {}, fold_biases),
+                           train_serially<T>(one), one.name);
   }
 }
 
@@ -58,28 +57,11 @@ TEST(FoldBiases, TrainsAsStage01) {
 /// Every layer becomes one line, and its gradients another; of the first layer nobody needs the
 /// input's.
 TEST(FoldBiases, MakesOneProductOfALayer) {
-  const Model model = build_model({.hidden = {5}, .sample = {3}, .classes = 2});
-  const Program step = build_training(model, {}, {}).step;
-  std::vector<std::string> names;
-  for (const Line& line : fold_biases(step).lines) {
-    names.emplace_back(name_of(line.operation));
-  }
-  const std::vector<std::string> expected = {"gather",
-                                             "folded_linear",
-                                             "relu",
-                                             "folded_linear",
-                                             "softmax_cross_entropy",
-                                             "argmax",
-                                             "accumulate",
-                                             "softmax_cross_entropy_backward",
-                                             "folded_gradients",
-                                             "relu_backward",
-                                             "folded_gradients",
-                                             "sgd_update",
-                                             "sgd_update",
-                                             "sgd_update",
-                                             "sgd_update"};
-  EXPECT_EQ(names, expected);
+  const Program step = step_of({.hidden = {5}, .sample = {3}, .classes = 2});
+  EXPECT_EQ(names_of(fold_biases(step)),
+            "gather folded_linear relu folded_linear softmax_cross_entropy argmax accumulate "
+            "softmax_cross_entropy_backward folded_gradients relu_backward folded_gradients "
+            "sgd_update sgd_update sgd_update sgd_update");
 }
 
 }  // namespace

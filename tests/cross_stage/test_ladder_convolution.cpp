@@ -17,10 +17,7 @@
 namespace stagewise {
 namespace {
 
-using cross_stage::filter_of;
-using cross_stage::inputs_of;
-using cross_stage::Layer;
-using cross_stage::layers;
+using namespace cross_stage;
 
 const int im2col_primitives = register_primitives<Im2colExecutor>("Im2col");
 

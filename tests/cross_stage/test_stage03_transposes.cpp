@@ -10,6 +10,7 @@
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/gpu_test.hpp"
 #include "cross_stage/random_shapes.hpp"
+#include "ladders/transpose/serial.hpp"
 #include "ladders/transpose/shift.hpp"
 #include "ladders/transpose/transpose.hpp"
 #include "support.hpp"
@@ -51,16 +52,6 @@ std::vector<T> numbered(Index n) {
 }
 
 template <typename T>
-std::vector<T> transposed(const Size& size, const std::vector<T>& x) {
-  std::vector<T> y;
-  for (Index j = 0; j < size.cols; ++j) {
-    for (Index i = 0; i < size.rows; ++i)
-      y.push_back(x[static_cast<std::size_t>(i * size.cols + j)]);
-  }
-  return y;
-}
-
-template <typename T>
 std::vector<T> with_ones(const Size& size, const std::vector<T>& x) {
   std::vector<T> y;
   for (Index i = 0; i < size.rows; ++i) {
@@ -89,7 +80,8 @@ void expect_transposed(const Size& size, Ladder<TransposeProblem<T>> rungs) {
   if (is_too_large(size.rows * size.cols)) return;
   Workspace workspace;
   const std::vector<T> x = numbered<T>(size.rows * size.cols);
-  const std::vector<T> expected = guarded(transposed(size, x));
+  std::vector<T> expected = poison<T>(std::ssize(x) + 1);
+  serial::transpose(size.rows, size.cols, x.data(), expected.data());
   CudaArray there(guarded(x));
   for (const auto& rung : rungs) {
     CudaArray y(poison<T>(size.rows * size.cols + 1));

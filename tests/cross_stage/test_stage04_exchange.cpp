@@ -5,14 +5,38 @@
 #include "04_minibatch/data/resident_data.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/gpu_test.hpp"
-#include "cross_stage/picked_rows.hpp"
 #include "cuda/check.hpp"
 #include "support.hpp"
+#include "tensor/random.hpp"
 
 namespace stagewise {
 namespace {
 
-using namespace cross_stage;
+/// Samples that a batch is picked from; some of them are in none.
+constexpr Index spare_samples = 7;
+
+/// The samples of a batch, some of them twice.
+std::vector<std::uint32_t> random_order(Index rows, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::uint32_t> order(static_cast<std::size_t>(rows));
+  for (std::uint32_t& sample : order) {
+    sample =
+        static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(rows + spare_samples)));
+  }
+  return order;
+}
+
+/// The rows of `data` [.., width] that `order` names.
+template <typename T>
+std::vector<T> rows_of(const std::vector<T>& data, Index width,
+                       const std::vector<std::uint32_t>& order) {
+  std::vector<T> rows;
+  for (const std::uint32_t sample : order) {
+    const auto begin = data.begin() + static_cast<Index>(sample) * width;
+    rows.insert(rows.end(), begin, begin + width);
+  }
+  return rows;
+}
 
 template <typename T>
 class Stage04 : public GpuTest {};

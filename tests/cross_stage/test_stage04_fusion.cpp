@@ -41,15 +41,6 @@ Texts lines_of(const Program& program) {
   return lines;
 }
 
-/// "linear output_layer linear_gradients".
-std::string names_of(const Program& program) {
-  std::string names;
-  for (const Line& line : program.lines) {
-    names += (names.empty() ? "" : " ") + std::string(name_of(line.operation));
-  }
-  return names;
-}
-
 ModelOptions table(std::vector<Index> hidden, Activation activation = Activation::relu,
                    LossKind loss = LossKind::cross_entropy, bool biases = true) {
   return {.hidden = std::move(hidden),
@@ -63,9 +54,7 @@ ModelOptions table(std::vector<Index> hidden, Activation activation = Activation
 const ModelOptions cnn = {.name = "cnn", .sample = {16, 16, 2}, .classes = 3};
 const ModelOptions neuron = {.name = "neuron", .sample = {1}, .classes = 2};
 
-class Stage04 : public GpuTest {};
-
-class Fusion : public Stage04 {};
+class Fusion : public GpuTest {};
 
 // ---------------------------------------------------------------------------------- which lines
 
@@ -564,7 +553,7 @@ class LineByLine {
 };
 
 template <typename T>
-class FusedLines : public Stage04 {};
+class FusedLines : public GpuTest {};
 TYPED_TEST_SUITE(FusedLines, Precisions, PrecisionNames);
 
 /// What fuse() makes where processes would add up the product of the last layer in between.

@@ -20,11 +20,7 @@
 namespace stagewise {
 namespace {
 
-using cross_stage::cases_named;
-using cross_stage::expect_same_bits;
-using cross_stage::expect_same_outcome;
-using cross_stage::train_serially;
-using cross_stage::TrainingCase;
+using namespace cross_stage;
 using minibatch::persistent::as_persistent_step;
 using minibatch::persistent::Choice;
 using minibatch::persistent::MlpShape;
@@ -36,8 +32,7 @@ TYPED_TEST_SUITE(Stage04Persistent, Precisions, PrecisionNames);
 
 /// Trains by persistent steps, divided as `plan` says.
 template <typename T>
-cross_stage::Outcome train_in_one_kernel(const TrainingCase& one,
-                                         const std::optional<Plan>& plan = {}) {
+Outcome train_in_one_kernel(const TrainingCase& one, const std::optional<Plan>& plan = {}) {
   auto executor = std::make_unique<PersistentExecutor<T>>(plan);
   PersistentExecutor<T>& known = *executor;
   const auto make_step = [&](Network<T>& network, const Starts& starts) -> std::unique_ptr<Step> {
@@ -47,8 +42,7 @@ cross_stage::Outcome train_in_one_kernel(const TrainingCase& one,
     const StepSetup<T> setup = {network, one.data, {}, one.options.batch_size};
     return std::make_unique<PersistentTraining<T>>(setup, known, std::move(programs), starts);
   };
-  return cross_stage::train_case<T>(std::move(executor), one, {}, make_step,
-                                    cross_stage::fusing<T>(one, true));
+  return train_case<T>(std::move(executor), one, {}, make_step, fusing<T>(one, true));
 }
 
 /// A network, and how it is divided among the blocks.
@@ -92,7 +86,7 @@ void expect_as_by_loops(const Perceptron& one) {
       static_cast<std::size_t>(cuda::shared_memory_per_block()) - 64);
   ASSERT_TRUE(plan) << one.name();
   const TrainingCase training = one.training();
-  const cross_stage::Outcome actual = train_in_one_kernel<T>(training, plan);
+  const Outcome actual = train_in_one_kernel<T>(training, plan);
   // Two short epochs round less than the trainings of the bounds: up to 4e-7 and 9e-16 here.
   expect_same_outcome<T>(actual, train_serially<T>(training), one.name(),
                          std::is_same_v<T, float> ? 1e-5 : 1e-13);

@@ -2,7 +2,6 @@
 /// Stage 01 in double computes what PyTorch computes, to rounding: trainings whose every number
 /// PyTorch has computed beforehand (make_golden.py says how).
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -17,9 +16,9 @@
 #include <gtest/gtest.h>
 
 #include "01_serial/serial_executor.hpp"
+#include "cross_stage/trainings.hpp"
 #include "io/checkpoint.hpp"
 #include "network/differentiate.hpp"
-#include "program_step.hpp"
 #include "training/trainer.hpp"
 #include "verify/compare.hpp"
 
@@ -145,27 +144,17 @@ void append_losses(Parameters& all, const std::vector<double>& losses) {
 /// Where a training of ours arrives: parameters, the losses of the epochs, and the workers'
 /// parameters, if they have their own.
 Parameters train_on(std::unique_ptr<Executor<double>> executor, const Case& golden) {
-  class Recorder final : public TrainingObserver {
-   public:
-    void on_step(std::int64_t /*epoch*/, Index /*samples*/) override {}
-    void on_epoch(const EpochReport& report, std::int64_t /*steps*/,
-                  const Parameters& parameters) override {
-      losses.push_back(report.train_loss);
-      arrival = parameters;
-    }
-    std::vector<double> losses;
-    Parameters arrival;
-  };
-
   Network<double> network(build_model(golden.model), std::move(executor));
   network.load(golden.options.batch_size);
   const auto step =
       make_program_step(network, golden.data, golden.options, golden.starts, golden.workers);
-  Recorder recorder;
+  cross_stage::OutcomeRecorder recorder;
   train(network, *step, golden.data, Dataset(), golden.options, 1, recorder);
   Parameters result;
-  append(result, "expected/", recorder.arrival);
-  append_losses(result, recorder.losses);
+  append(result, "expected/", recorder.outcome.parameters);
+  std::vector<double> losses;
+  for (const EpochReport& epoch : recorder.outcome.epochs) losses.push_back(epoch.train_loss);
+  append_losses(result, losses);
   int number = 0;
   for (const Parameters& worker : step->worker_parameters()) {
     append(result, "end/" + std::to_string(++number) + "/", worker);

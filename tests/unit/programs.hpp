@@ -26,6 +26,15 @@ inline std::vector<std::string> texts_of(const Program& program) {
   return texts;
 }
 
+/// "linear output_layer linear_gradients".
+inline std::string names_of(const Program& program) {
+  std::string names;
+  for (const Line& line : program.lines) {
+    names += (names.empty() ? "" : " ") + std::string(name_of(line.operation));
+  }
+  return names;
+}
+
 inline ValueId named(const Program& program, const std::string& name) {
   for (int i = 0; i < static_cast<int>(program.values.size()); ++i) {
     if (program[ValueId{i}].name == name) return {i};

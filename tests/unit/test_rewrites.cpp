@@ -19,7 +19,6 @@ namespace stagewise {
 namespace {
 
 using Lines = std::vector<std::size_t>;
-using Texts = std::vector<std::string>;
 
 // ----------------------------------------------------------------------------------------- fusion
 
@@ -170,12 +169,6 @@ TEST(Rewrites, KeepWhatAnyNetworkLearns) {
   EXPECT_GT(fusions, 100);
 }
 
-Texts names_of(const std::vector<Operation>& operations) {
-  Texts names;
-  for (const Operation& operation : operations) names.emplace_back(name_of(operation));
-  return names;
-}
-
 TEST(Fuse, ReplacesLinesByOneThatRemembersThem) {
   Program p;
   const ValueId given = p.add({.name = "given", .role = Role::data});
@@ -190,8 +183,8 @@ TEST(Fuse, ReplacesLinesByOneThatRemembersThem) {
   ASSERT_TRUE(rewriter.fuse({0, 1}, Replicate{.x = given, .y = c}));
   const Program result = rewriter.finish();
   expect_valid(result);
-  EXPECT_EQ(texts_of(result), Texts{"replicate  given -> c"});
-  EXPECT_EQ(names_of(result.lines[0].replaces), (Texts{"relu", "sigmoid", "copy"}))
+  EXPECT_EQ(texts_of(result), std::vector<std::string>{"replicate  given -> c"});
+  EXPECT_EQ(replaced_text(result.lines[0]), "relu sigmoid copy")
       << "a fused line is expanded when it is fused again";
 }
 
