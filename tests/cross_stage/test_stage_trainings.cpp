@@ -1,10 +1,8 @@
 /// @file
-/// Stages 02, 03 and 04 train line by line what stage 01 trains; stage 04 with nothing fused and
-/// nothing recorded.
+/// Stages 02 and 03 train line by line what stage 01 trains.
 
 #include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "03_shared_memory/shared_memory_executor.hpp"
-#include "04_minibatch/minibatch_executor.hpp"
 #include "cross_stage/gpu_test.hpp"
 #include "cross_stage/trainings.hpp"
 #include "reports/000/per_step_memory/per_step_memory.hpp"
@@ -15,55 +13,30 @@ namespace {
 
 using namespace cross_stage;
 
-template <typename Stage>
-struct ScalarOf;
-template <template <typename> class Stage, typename T>
-struct ScalarOf<Stage<T>> {
-  using Type = T;
-};
+template <typename T>
+class Trainings : public GpuTest {};
+TYPED_TEST_SUITE(Trainings, Precisions, PrecisionNames);
 
-/// "float" and "double".
-struct NamesOfStages {
-  template <typename Stage>
-  static std::string GetName(int index) {  // NOLINT(*-naming): GoogleTest wants this name
-    return PrecisionNames::GetName<typename ScalarOf<Stage>::Type>(index);
-  }
-};
-
+/// And repeats itself bit for bit.
 /// @tparam Stage its executor.
-template <typename Stage>
-class Trainings : public GpuTest {
- protected:
-  using Scalar = typename ScalarOf<Stage>::Type;
-
-  static Outcome run(const TrainingCase& one) {
-    return train_program<Scalar>(std::make_unique<Stage>(), one);
-  }
-};
-TYPED_TEST_SUITE_P(Trainings);
-
-TYPED_TEST_P(Trainings, EqualThoseOfStage01) {
-  using T = typename TestFixture::Scalar;
+template <template <typename> typename Stage, typename T>
+void expect_trains_as_stage_01() {
   for (const TrainingCase& one : training_cases()) {
-    expect_same_outcome<T>(this->run(one), train_serially<T>(one), one.name);
-  }
-}
-
-TYPED_TEST_P(Trainings, RepeatThemselvesBitForBit) {
-  for (const TrainingCase& one : training_cases()) {
+    const auto train = [&] { return train_program<T>(std::make_unique<Stage<T>>(), one); };
+    const Outcome outcome = train();
+    expect_same_outcome<T>(outcome, train_serially<T>(one), one.name);
     if (one.name.ends_with("without_biases")) continue;  // long enough with the other
-    expect_same_bits(this->run(one), this->run(one), one.name);
+    expect_same_bits(train(), outcome, one.name);
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(Trainings, EqualThoseOfStage01, RepeatThemselvesBitForBit);
+TYPED_TEST(Trainings, OfStage02EqualThoseOfStage01) {
+  expect_trains_as_stage_01<NaiveCudaExecutor, TypeParam>();
+}
 
-template <template <typename> class Stage>
-using InBothPrecisions = testing::Types<Stage<float>, Stage<double>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage02, Trainings, InBothPrecisions<NaiveCudaExecutor>,
-                               NamesOfStages);
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Trainings, InBothPrecisions<SharedMemoryExecutor>,
-                               NamesOfStages);
+TYPED_TEST(Trainings, OfStage03EqualThoseOfStage01) {
+  expect_trains_as_stage_01<SharedMemoryExecutor, TypeParam>();
+}
 
 class Stage02 : public GpuTest {};
 
