@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "data/dataset.hpp"
-#include "data/generators.hpp"
 #include "support.hpp"
 
 namespace stagewise {
@@ -85,22 +84,6 @@ TEST(Dataset, RefusesSizesAndLabelsThatDoNotFit) {
   expect_contains(refusal({1}, {1, 2, 3}, {0, 1, 2}), "sample 2 is 2");
   EXPECT_NE(refusal({1}, {1}, {-1}), "");
   EXPECT_THROW(Dataset({1, 1, 1}, 2, std::vector<std::uint8_t>{1, 2}, {0}), Error);
-}
-
-TEST(Step, ClassIsOneFromOneHalfOn) {
-  const Dataset set = make_step(2000, 1, Purpose::training_data);
-  EXPECT_EQ(set.sample_shape(), Shape{1});
-  EXPECT_EQ(set.classes(), 2);
-  Index ones = 0;
-  for (std::uint32_t i = 0; i < 2000; ++i) {
-    double x = -1;
-    set.gather<double>(std::array<std::uint32_t, 1>{i}, &x);
-    ASSERT_GE(x, 0.0);
-    ASSERT_LT(x, 1.0);
-    ASSERT_EQ(set.labels()[i], x >= 0.5 ? 1 : 0);
-    ones += set.labels()[i];
-  }
-  EXPECT_NEAR(static_cast<double>(ones), 1000, 112);  // five standard errors
 }
 
 }  // namespace

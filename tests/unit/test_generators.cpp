@@ -1,5 +1,10 @@
+/// @file
+/// Data sets that are made: points around a mean a class, a step, digits.
+
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,21 +18,14 @@ namespace stagewise {
 namespace {
 
 TEST(Gaussian, HasItsShapeAndEqualClasses) {
-  GaussianOptions options;
-  options.features = 7;
-  options.classes = 3;
-  const Dataset set = make_gaussian(options, 30, 1, Purpose::training_data);
+  const Dataset set = make_gaussian({.features = 7, .classes = 3}, 30, 1, Purpose::training_data);
   EXPECT_EQ(set.sample_shape(), Shape{7});
   EXPECT_EQ(set.classes(), 3);
   for (std::size_t i = 0; i < 30; ++i) EXPECT_EQ(set.labels()[i], static_cast<int>(i % 3));
 }
 
 TEST(Gaussian, MeansAndDeviationsAreThoseAskedFor) {
-  GaussianOptions options;
-  options.features = 2;
-  options.classes = 3;
-  options.spacing = 2.5;
-  options.deviation = 0.5;
+  const GaussianOptions options = {.features = 2, .classes = 3, .spacing = 2.5, .deviation = 0.5};
   constexpr int count = 30000;
   const Dataset set = make_gaussian(options, count, 1, Purpose::training_data);
   std::array<std::array<double, 2>, 3> sum{};
@@ -66,10 +64,7 @@ TEST(Gaussian, ASampleDependsOnSeedPurposeAndNumberOnlyAsThatOfAStepDoes) {
 }
 
 TEST(Gaussian, DeviationZeroPutsEverySampleOnItsMean) {
-  GaussianOptions options;
-  options.features = 2;
-  options.spacing = -3;
-  options.deviation = 0;
+  const GaussianOptions options = {.features = 2, .spacing = -3, .deviation = 0};
   EXPECT_EQ(*make_gaussian(options, 2, 1, Purpose::test).values(),
             (std::vector<double>{0, 0, -3, -3}));
 }
@@ -99,6 +94,70 @@ TEST(Gaussian, OptionsOutOfRangeAreNamed) {
     EXPECT_EQ(sentence_of([&] { check(one.first); }), one.second);
   }
   EXPECT_THROW(make_gaussian(cases[1].first, 5, 1, Purpose::test), UsageError);
+}
+
+TEST(Step, ClassIsOneFromOneHalfOn) {
+  const Dataset set = make_step(2000, 1, Purpose::training_data);
+  EXPECT_EQ(set.sample_shape(), Shape{1});
+  EXPECT_EQ(set.classes(), 2);
+  Index ones = 0;
+  for (std::uint32_t i = 0; i < 2000; ++i) {
+    double x = -1;
+    set.gather<double>(std::array<std::uint32_t, 1>{i}, &x);
+    ASSERT_GE(x, 0.0);
+    ASSERT_LT(x, 1.0);
+    ASSERT_EQ(set.labels()[i], x >= 0.5 ? 1 : 0);
+    ones += set.labels()[i];
+  }
+  EXPECT_NEAR(static_cast<double>(ones), 1000, 112);  // five standard errors
+}
+
+// ----------------------------------------------------------------------------------------- digits
+
+using Pixels = std::vector<std::uint8_t>;
+
+constexpr std::size_t image_pixels = 28 * 28;
+
+std::vector<Pixels> images_of(const Dataset& set) {
+  std::vector<Pixels> images;
+  for (auto at = set.pixels()->begin(); at != set.pixels()->end(); at += image_pixels) {
+    images.emplace_back(at, at + image_pixels);
+  }
+  return images;
+}
+
+/// Fowler, Noll and Vo's 64-bit hash (1a) of pixels and labels.
+std::uint64_t checksum(const Dataset& set) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  const auto add = [&](std::uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3U; };
+  for (const std::uint8_t pixel : *set.pixels()) add(pixel);
+  for (const std::int32_t label : set.labels()) add(static_cast<std::uint8_t>(label));
+  return hash;
+}
+
+// If this fails, the pictures have changed, and with them every figure that was measured on them.
+TEST(Digits, AreTheKnownOnes) {
+  EXPECT_EQ(checksum(make_digits(500, 1, Purpose::training_data)), 13443978205340563747U);
+  EXPECT_EQ(checksum(make_digits(500, 1, Purpose::test_data)), 2499863590821311923U);
+}
+
+TEST(Digits, NoImageComesTwiceAndTestImagesAreNotTrainingImages) {
+  std::set<std::string> all;
+  for (const Dataset& set :
+       {make_digits(1000, 1, Purpose::training_data), make_digits(1000, 1, Purpose::test_data),
+        make_digits(1000, 2, Purpose::training_data)}) {
+    for (const Pixels& image : images_of(set)) all.emplace(image.begin(), image.end());
+  }
+  EXPECT_EQ(all.size(), 3000U);
+}
+
+TEST(Digits, EveryClassIsAboutEquallyFrequent) {
+  std::array<int, 10> counts{};
+  const Dataset set = make_digits(5000, 5, Purpose::training_data);
+  for (const std::int32_t label : set.labels()) {
+    ++counts.at(static_cast<std::size_t>(label));
+  }
+  for (const int count : counts) EXPECT_NEAR(count, 500, 106);  // five standard errors
 }
 
 }  // namespace
