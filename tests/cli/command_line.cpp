@@ -31,6 +31,39 @@ const std::map<std::string, std::string> made_by_commands = {
     {"digits", "make_dataset --train 50 --test 20 --output digits"},
 };
 
+/// A command of a table, and the indented lines behind it.
+struct Entry {
+  std::string command;
+  std::vector<std::string> said;
+};
+
+std::vector<Entry> entries_of(const std::string& table) {
+  std::ifstream file(fs::path(STAGEWISE_REPOSITORY) / "tests/cli/tables" / (table + ".txt"));
+  std::vector<Entry> entries;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("    ") && !entries.empty()) {
+      entries.back().said.push_back(line.substr(4));
+    } else {
+      EXPECT_GT(line[0], ' ') << "behind " << entries.size() << " commands of " << table;
+      entries.push_back({line, {}});
+    }
+  }
+  EXPECT_FALSE(entries.empty()) << table;
+  return entries;
+}
+
+/// Expects a line as a table writes it.
+void expect_line(const std::string& output, const std::string& line) {
+  if (line.starts_with("not ")) {
+    EXPECT_EQ(count(output, line.substr(4)), 0) << line << '\n' << output;
+    return;
+  }
+  std::string part = line.starts_with("...") ? line.substr(3) : "\n" + line;
+  part = part.ends_with("...") ? part.substr(0, part.size() - 3) : part + "\n";
+  const int found = count("\n" + output, part);
+  EXPECT_TRUE(line.starts_with("...") ? found > 0 : found == 1) << line << " in\n" << output;
+}
+
 }  // namespace
 
 CommandLine::CommandLine() {
@@ -135,15 +168,30 @@ void CommandLine::expect_failures(const std::string& begin, int exit_code, const
 }
 
 Sayings CommandLine::table(const std::string& name) {
-  std::ifstream file(fs::path(STAGEWISE_REPOSITORY) / "tests/cli/tables" / (name + ".txt"));
   Sayings sayings;
-  for (std::string command, said; std::getline(file, command);) {
-    EXPECT_TRUE(std::getline(file, said) && said.starts_with("    ") && command[0] > ' ')
-        << command;
-    sayings.emplace_back(command, said.substr(4));
+  for (const Entry& entry : entries_of(name)) {
+    EXPECT_EQ(entry.said.size(), 1U) << entry.command;
+    for (const std::string& said : entry.said) sayings.emplace_back(entry.command, said);
   }
-  EXPECT_FALSE(sayings.empty()) << name;
   return sayings;
+}
+
+void CommandLine::run_table(const std::string& name) {
+  for (const auto& [line, said] : entries_of(name)) {
+    const bool fails = line.starts_with("1 ") || line.starts_with("2 ");
+    const int exit_code = fails ? line[0] - '0' : 0;
+    const std::string command = line.substr(fails ? 2 : 0);
+    SCOPED_TRACE(command);
+    if (fails && !said.empty()) {
+      EXPECT_EQ(said.size(), 1U);
+      expect_failure(command, exit_code, said[0]);
+      continue;
+    }
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit_code, exit_code) << outcome.out;
+    EXPECT_EQ(outcome.err, "");
+    for (const std::string& part : said) expect_line(outcome.out, part);
+  }
 }
 
 void CommandLine::expect_same(const std::string& a, const std::string& b,

@@ -44,7 +44,7 @@ class Stage05Failures : public Stage05 {
 // ------------------------------------------------------------------------------------ wrong usage
 
 TEST_F(Stage05Failures, OfUsageAreSaidOnce) {
-  expect_failures("", 2, table("ranks"));
+  run_table("ranks");
   expect_failure(by_rank("set -- \"$@\" --epochs 3", ":", " train"), 2,
                  "rank 1 was started with 'train', but rank 0 with 'train --epochs 3'; every rank "
                  "needs the same command line");
@@ -58,7 +58,7 @@ TEST_F(Stage05Failures, OfUsageAreSaidOnce) {
 
 TEST_F(Stage05Failures, OfAllRanksAreSaidOnce) {
   surroundings_.heeds_permissions = true;
-  expect_failures("", 1, table("failures_of_all_ranks"));
+  run_table("failures_of_all_ranks");
   surroundings_.variables["OMPI_MCA_osc_sm_backing_directory"] = path("none").string();
   expect_failure(ranks(2) + training, 1,
                  "the processes on this host cannot share memory, for which MPI makes files in "
