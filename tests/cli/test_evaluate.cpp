@@ -43,42 +43,9 @@ TEST_F(Evaluate, SaysAndReportsWhatItFound) {
   }
 }
 
+/// Or says that the network was trained on others.
 TEST_F(Evaluate, UsesTheDataOfTheCheckpoint) {
-  std::string output = run_well("stage01_serial evaluate --load neuron.h5");
-  expect_contains(output, "\ndata   step: 10,000 test samples of 1 feature, 2 classes\n");
-  expect_contains(output,
-                  "\nnote   the data set is that of the checkpoint; --dataset names another\n");
-  run_well(
-      "stage01_serial train --dataset gaussian --features 3 --classes 4 --samples 100 --epochs 1 "
-      "--hidden 5,4 --activation sigmoid --loss squared-error --save gaussian.h5");
-  output = run_well("stage01_serial evaluate --load gaussian.h5");
-  expect_contains(output, "\ndata   gaussian: 20 test samples of 3 features, 4 classes\n");
-  EXPECT_EQ(count(output, "trained with"), 0) << output;
-  output = run_well("stage01_serial evaluate --load gaussian.h5 --deviation 0.5");
-  expect_contains(output, "\nnote   the network was trained with --deviation 1\n");
-}
-
-TEST_F(Evaluate, SaysIfTheNetworkWasTrainedOnOtherData) {
-  run_well("make_dataset --dataset step --train 50 --test 20 --output table");
-  run_well(
-      "stage01_serial train --dataset table/train.csv --format csv --label label --epochs 1 "
-      "--batch-size 10 --save table.h5");
-  std::string output = run_well("stage01_serial evaluate --load table.h5");
-  expect_contains(output, "\ndata   table/train.csv: 50 samples of 1 feature, 2 classes\n");
-  expect_contains(
-      output,
-      "\nnote   the network was trained on a part of this file, which is used whole here\n");
-  expect_narrow(output);
-  output =
-      run_well("stage01_serial evaluate --load table.h5 --format csv --dataset table/test.csv");
-  expect_contains(output, "\nnote   the network was trained on table/train.csv (csv)\n");
-
-  output = run_well(
-      "stage01_serial evaluate --load digits.h5 --format idx --dataset "
-      "digits/t10k-images-idx3-ubyte");
-  expect_contains(output, "\ndata   digits/t10k-images-idx3-ubyte: 20 images of 28x28x1, ");
-  expect_contains(output, "\nnote   the network was trained on digits\n");
-  EXPECT_EQ(count(output, "is that of the checkpoint"), 0) << output;
+  run_table("data_of_checkpoints");
 }
 
 TEST_F(Evaluate, CountsWhatIsTakenForWhat) {

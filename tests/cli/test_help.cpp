@@ -41,21 +41,7 @@ TEST_F(Help, FitsOnATerminal) {
 }
 
 TEST_F(Help, NamesEveryOption) {
-  const std::string help = run_well("stage01_serial train --help");
-  for (const std::string option :
-       {"--dataset NAME",    "--format NAME",     "--data-dir DIR",   "--train-limit N",
-        "--validation N",    "--test-limit N",    "--model NAME",     "--hidden LIST",
-        "--activation NAME", "--loss NAME",       "--precision NAME", "--batch-size N",
-        "--epochs N",        "--learning-rate X", "--l2 X",           "--seed N",
-        "--shuffle on|off",  "--load FILE",       "--save FILE",      "--save-every K",
-        "--resume FILE",     "--report FILE",     "--timings",        "--gemm NAME",
-        "--save-best FILE",  "--log-every K",     "--csv FILE"}) {
-    expect_contains(help, "\n  " + option + " ");
-  }
-  const std::string ladder = run_well("ladder --help");
-  for (const std::string command : {"blocked", "rungs", "tf32", "persistent"}) {
-    expect_contains(ladder, "\n  " + command + " ");
-  }
+  run_table("help");
 }
 
 /// None without effect, and none that no test knows.

@@ -157,16 +157,6 @@ TEST_F(InfoOf, TheFirstStagesIsOneList) {
   }
 }
 
-TEST_F(InfoOf, Stage01SaysWhatItRunsOn) {
-  const std::string output = run_well("stage01_serial info");
-  EXPECT_TRUE(output.starts_with("stage01_serial: a neural network ")) << output;
-  for (const std::string line :
-       {"runs on    CPU (", "version    Stagewise ", "library    OpenBLAS "}) {
-    expect_contains(output, "\n" + line);
-  }
-  EXPECT_EQ(count(output, "stages/"), 0) << output;
-}
-
 TEST_F(InfoOf, AFusedLineSaysWhatItReplaces) {
   need_device("stage04_minibatch");
   if (IsSkipped()) return;

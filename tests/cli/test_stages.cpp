@@ -62,19 +62,11 @@ TEST_F(Stages, ContinueWhatStage01Began) {
                       "--workers 2 --average weights --average-every 4 --optimizer adam");
 }
 
-// ----------------------------------------------------------------------------------- wrong usage
+// ----------------------------------------------------------------------------------- what is wrong
 
-TEST_F(Stages, RefuseWhatTheyDoNotKnow) {
+/// Wrong usage, and losses that become NaN, after which nothing is saved.
+TEST_F(Stages, SayWhatIsWrong) {
   run_table("stages");
-}
-
-TEST_F(Stages, EvaluateWithoutTheOptionsOfATraining) {
-  const std::string evaluate = "stage04_minibatch evaluate ";
-  const Outcome outcome = run(evaluate + "--load digits.h5 --test-limit 20 --capture off");
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.err,
-            "stage04_minibatch: note: --capture has no effect here: it is for train.\n");
-  EXPECT_EQ(count(run_well(evaluate + "--help"), "--capture"), 0);
 }
 
 class Stage04 : public Stages {};
@@ -112,18 +104,6 @@ TEST_F(Stage04, TimesTheStepsOfAllWorkers) {
 }
 
 // ------------------------------------------------------------------------------------ what is NaN
-
-TEST_F(Stage04, StopsWhenTheLossIsNoNumberAndSavesNothing) {
-  const std::string nan = "the loss became NaN in epoch 1, step 2, and training stopped; a ...";
-  expect_failures(
-      "stage04_minibatch train --train-limit 53 --test-limit 20 --hidden 8 --batch-size 20 "
-      "--epochs 3 "
-      "--learning-rate 1e30 --save model.h5 --save-every 1 ",
-      1,
-      {{"", nan},
-       {"--stream-batches", nan},
-       {"--workers 3 --average weights --average-every 2", nan}});
-}
 
 /// Steps are counted within an epoch, across the recordings that an epoch is made of: here it is
 /// step 46, in the second recording.

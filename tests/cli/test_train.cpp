@@ -82,26 +82,7 @@ TEST_F(Train, PrintsATableOfTimings) {
 }
 
 TEST_F(Train, SaysWithWhatItTrains) {
-  std::string output = run_well(short_training + " --epochs 1 --validation 20");
-  expect_contains(output, "digits: 40 training and 20 test images");
-  expect_contains(output, "  val 0.");
-  expect_contains(output, " of 20)\n");
-  EXPECT_EQ(count(output, "workers"), 0) << output;
-  output = run_well(
-      "stage01_serial train --dataset step --hidden none --train-limit 1000 --test-limit 1 "
-      "--epochs 1");
-  expect_contains(output,
-                  "\ndata   step: 1,000 training and 1 test sample of 1 feature, 2 classes\n"
-                  "model  mlp 1-2, cross-entropy, float, 4 parameters\n");
-  const std::string own_weights = "--workers 2 --average weights ";
-  for (const auto& [options, line] :
-       Sayings{{"--workers 4", "4, averaging gradients in every step\n"},
-               {own_weights, "2, averaging weights in every step\n"},
-               {own_weights + "--average-every 3", "2, averaging weights every 3 steps\n"}}) {
-    expect_contains(run_well(short_training + " --save a.h5 " + options), "\nworkers  " + line);
-  }
-  expect_contains(run_well("stage01_serial train --resume a.h5 --epochs 6"),
-                  "\nworkers  2, averaging weights every 3 steps\n");
+  run_table("what_it_trains_with");
 }
 
 TEST_F(Train, SavesWhereTrainingStands) {
@@ -131,20 +112,12 @@ TEST_F(Train, StartsFromLoadedParameters) {
   run_well(short_training + " --epochs 2 --load saved.h5 --save loaded.h5");
   make_input("digits.h5");
   expect_same_bytes("loaded.h5", "digits.h5");
-
-  // The seed now decides the order only, and --load says what the network is.
-  for (const std::string options : {"double.h5 --seed 5", "neuron.h5", "other.h5 --hidden 8"}) {
-    run_well("stage01_serial train --epochs 0 --save again.h5 --load " + options);
-    expect_same("again.h5", words_of(options).front());
-  }
 }
 
-TEST_F(Train, EveryFormOfTheMatrixProductLearnsTheSame) {
-  run_well(short_training + " --precision double --save reordered.h5");
-  for (const std::string form : {"naive", "blas"}) {
-    run_well(short_training + " --precision double --save other.h5 --gemm " + form);
-    expect_same("reordered.h5", "other.h5", "1e-10");
-  }
+/// By every form of the matrix product; and from loaded parameters, where the seed decides the
+/// order only, and --load says what the network is.
+TEST_F(Train, LearnsTheSame) {
+  run_table("same_trainings");
 }
 
 /// They hold what the generator makes: training cannot tell the difference.
@@ -173,22 +146,9 @@ TEST_F(Train, LearnsTheStep) {
   run_well(train + "--load step.h5 --epochs 1 --activation sigmoid --loss squared-error");
 }
 
-/// Less than chance after an epoch is progress, more is a rate that is too high.
+/// Less than chance after an epoch is progress, more is a rate that is too high, and l2 is no loss.
 TEST_F(Train, SaysWhereTheRateIsTooHigh) {
-  const auto has_note = [&](const std::string& options) {
-    return count(run_well("stage01_serial train --test-limit 20 --epochs 1 --hidden 32 " + options),
-                 "\nnote   the loss of the first epoch is above 2.30, that of a guess: a learning "
-                 "rate smaller than ") == 1;
-  };
-  const std::string few = "--train-limit 1000 ";
-  for (const std::string& options :
-       {few, few + "--workers 4", few + "--optimizer momentum", few + "--optimizer adam",
-        few + "--batch-size 20 --schedule cosine", std::string("--batch-size 1000")}) {
-    EXPECT_FALSE(has_note(options)) << options;
-  }
-  EXPECT_TRUE(has_note(few + "--learning-rate 0.5"));
-  EXPECT_FALSE(has_note(few + "--activation sigmoid")) << "it is too low";
-  EXPECT_FALSE(has_note(few + "--l2 10 --learning-rate 0.001")) << "l2 is no loss";
+  run_table("rates");
 }
 
 // --------------------------------------------------------------------------------------- the log
