@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "cli/stage05.hpp"
+#include "cli/trainings.hpp"
 
 namespace stagewise {
 namespace {
@@ -85,6 +85,7 @@ TEST_F(Grading, FindsTheProductsRight) {
   expect_narrow(output);
 }
 
+/// And what the ladder all-reduce, below, cannot add up.
 TEST_F(Grading, RefusesWhatItCannotGrade) {
   run_table("grade");
 }
@@ -122,15 +123,6 @@ TEST_F(LadderOfSums, VerifiesAllRungs) {
     ++rows;
   }
   EXPECT_EQ(rows, is_emulated() ? 4 : 2);
-}
-
-TEST_F(LadderOfSums, RefusesWhatItCannotAddUp) {
-  expect_failures(
-      "", 2,
-      {{"ladder all-reduce",
-        "all-reduce is for several processes, and there is but one: start them with ..."},
-       {all_reduce + "--bytes 1023", "--bytes 1023 is no multiple of the 4 bytes of a"},
-       {all_reduce + "--rung tree", "is not one of all, host, ring, one-shot, two-shot"}});
 }
 
 }  // namespace

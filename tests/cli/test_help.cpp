@@ -102,8 +102,6 @@ TEST_F(Help, SaysWhereTheOptionsOfOthersAre) {
       for (const std::string& other : others) expect_contains(said, other);
     }
   }
-  expect_failure("stage02_naive_cuda train --memory once", 2,  // with a value, too
-                 "--memory is offered by per_step_memory, not by stage02_naive_cuda");
 }
 
 TEST_F(Help, SaysTheVersion) {

@@ -1,7 +1,5 @@
 // `predict`: classes for samples that have none, and for pictures.
 
-#include <zlib.h>
-
 #include "cli/command_line.hpp"
 
 namespace stagewise {
@@ -9,47 +7,9 @@ namespace {
 
 class Predict : public CommandLine {
  protected:
-  /// A part of a PNG file, with its length and its checksum.
-  static std::string png_chunk(const std::string& type, const std::string& body) {
-    const auto number = [](std::uint64_t value) {
-      std::string bytes;
-      for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes += static_cast<char>(value >> shift);
-      return bytes;
-    };
-    const std::string named = type + body;
-    const Bytes bytes(named.begin(), named.end());
-    return number(body.size()) + named + number(::crc32_z(0, bytes.data(), bytes.size()));
-  }
-
-  /// A grey PNG file of less than 256 rows and columns.
-  /// @param pixels with a 0 in front of each row: not filtered.
-  void write_png(const std::string& name, char height, char width,
-                 const std::string& pixels) const {
-    const Bytes bytes(pixels.begin(), pixels.end());
-    std::string packed(::compressBound(bytes.size()), '\0');
-    uLongf size = packed.size();
-    ASSERT_EQ(::compress(reinterpret_cast<Bytef*>(packed.data()), &size, bytes.data(),  // NOLINT
-                         bytes.size()),
-              Z_OK);
-    packed.resize(size);
-    const std::string zeros(3, '\0');
-    write(name, "\x89PNG\r\n\x1a\n" +
-                    png_chunk("IHDR", zeros + width + zeros + height + '\x08' + '\0' + zeros) +
-                    png_chunk("IDAT", packed) + png_chunk("IEND", ""));
-  }
-
-  /// A picture of a 7 on light paper, of another size than a digit.
-  void draw_seven(const std::string& name) const {
-    std::string picture;
-    for (int y = 0; y < 90; ++y) {
-      picture += '\0';
-      for (int x = 0; x < 60; ++x) {
-        const bool is_bar = y >= 10 && y < 18 && x >= 10 && x < 50;
-        const bool is_stroke = y >= 10 && y < 80 && 2 * x + y >= 102 && 2 * x + y < 118;
-        picture += is_bar || is_stroke ? '\x14' : '\xf5';
-      }
-    }
-    write_png(name, 90, 60, picture);
+  /// Copies a picture of the folder pictures/.
+  void copy_picture(const std::string& name) const {
+    fs::copy_file(fs::path(STAGEWISE_REPOSITORY) / "tests/cli/pictures" / name, path(name));
   }
 
   const std::string predict = "stage01_serial predict --load digits.h5 ";
@@ -107,13 +67,6 @@ TEST_F(Predict, NeedsNoLabels) {
                  "cannot read digits/t10k-labels-idx1-ubyte: there is no such file");
 }
 
-TEST_F(Predict, CallsTheOutputsOfASquaredErrorWhatTheyAre) {
-  run_well(short_training + " --loss squared-error --epochs 1 --save squared.h5");
-  const std::string output = run_well("stage01_serial predict --load squared.h5 --test-limit 5");
-  expect_contains(output, "answer        output       second        output\n");
-  EXPECT_EQ(count(output, "probability"), 0) << output;
-}
-
 TEST_F(Predict, DrawsOneSample) {
   const json all = report_of(predict + "--test-limit 5").at("predictions");
   const std::string output = run_well(predict + "--sample 3 --test-limit 5 --report report.json");
@@ -125,11 +78,12 @@ TEST_F(Predict, DrawsOneSample) {
   EXPECT_EQ(lines[23], "class         probability");
 }
 
+/// Of a 7 on light paper, of another size than a digit.
 TEST_F(Predict, ReadsAPicture) {
   run_well(
       "stage01_serial train --train-limit 2000 --test-limit 20 --hidden 64 --epochs 6 "
       "--batch-size 20 --learning-rate 0.05 --save good.h5");
-  draw_seven("seven.png");
+  copy_picture("seven.png");
   const std::string command = "stage01_serial predict --load good.h5 --image seven.png ";
   const std::string said = run(command).err;
   if (said.find("no libpng") != std::string::npos) GTEST_SKIP() << said;
@@ -146,7 +100,7 @@ TEST_F(Predict, ReadsAPicture) {
                   "\ndata   seven.png: a picture of 90x60, as one of 28x28x1, 10 classes\n");
   expect_contains(output, "\n7             0.");
   expect_contains(output, " ####");
-  write_png("empty.png", 2, 2, std::string("\0\7\7\0\7\7", 6));
+  copy_picture("empty.png");
   expect_failure(
       "stage01_serial predict --load good.h5 --image empty.png", 1,
       "cannot use the image empty.png: nothing is drawn on it: all its pixels are the ...");

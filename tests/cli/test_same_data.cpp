@@ -131,22 +131,8 @@ TEST_F(SameData, IsAlsoThatOfImages) {
 
 TEST_F(SameData, IsTakenFromTheCheckpointToStartFrom) {
   train_on_table();
-  const std::string load = "stage01_serial train --load table.h5 --batch-size 3 --epochs 1 ";
-  std::string output = run_well(load);
-  expect_contains(output, "\ndata   table.csv: 7 training and 1 test sample ");
-  expect_contains(output,
-                  "\nnote   the data set is that of the checkpoint; --dataset names another\n");
-  EXPECT_EQ(count(output, "other data") + count(output, "a part of this file"), 0) << output;
-  expect_contains(run_well(load + "--train-limit 6 --save part.h5"),
-                  "\nnote   the network was trained on other data: the number of training "
-                  "samples is 6 and was 7\n");
-  expect_contains(run_well("stage01_serial train --load part.h5 --batch-size 3 --epochs 1"),
-                  ": the number of training samples is 7 and was 6\n");
-
   write_table("other.csv", rows + "9,90,a\n10,100,b\n11,110,a\n");
-  output = run_well(load + "--dataset other.csv --format csv");
-  expect_contains(output, "\nnote   the network was trained on table.csv (csv)\n");
-  EXPECT_EQ(count(output, "is that of the checkpoint"), 0) << output;
+  run_table("start_from_data");
 }
 
 TEST_F(SameData, MustFitTheParametersToStartFrom) {

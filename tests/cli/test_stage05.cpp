@@ -1,11 +1,9 @@
 // Stage 05's program, started by mpirun: what it learns in several processes, and what it writes.
 
-#include "cli/stage05.hpp"
+#include "cli/trainings.hpp"
 
 namespace stagewise {
 namespace {
-
-const std::string resume = " train --resume part.h5 --test-limit 20 --save rest.h5 ";
 
 // --------------------------------------------------------------------------------------- training
 
@@ -41,16 +39,6 @@ TEST_F(Stage05, LearnsTheSameByAnyTransport) {
         "; strategy data, transport " + transport + "\n");
     expect_same("plain.h5", "other.h5", transport == "peer" ? "1e-12" : "0");
   }
-}
-
-/// Which one, Strategy.IsTensorWhereItCertainlySumsFewerNumbers looks at.
-TEST_F(Stage05, ChoosesAStrategy) {
-  const std::string train =
-      ranks(2) + " train --train-limit 40 --test-limit 20 --epochs 0 --hidden 8 ";
-  expect_contains(run_well(train + "--batch-size 8"), "; strategy tensor, transport ");
-  // Training goes on as it began.
-  run_well(train + "--batch-size 8 --strategy data --save part.h5");
-  expect_contains(run_well(ranks(2) + resume + "--epochs 1"), "; strategy data, transport ");
 }
 
 // -------------------------------------------------------------------------------- what is written
@@ -136,36 +124,12 @@ TEST_F(Stage05, ContinuesWithAnotherNumberOfRanks) {
   expect_continuation(ranks(3), ranks(2), "--optimizer momentum --strategy tensor");
 }
 
-/// What one process has no use for, it keeps for several.
-TEST_F(Stage05, ContinuesAloneAndAmongSeveralAgain) {
-  run_well(ranks(2) + smooth_training +
-           "--epochs 1 --average weights --average-every 3 --save part.h5");
-  run_well("stage05_mpi" + resume + "--epochs 2");
-  fs::rename(path("rest.h5"), path("part.h5"));
-  expect_contains(run_well(ranks(2) + resume + "--epochs 3"),
-                  "\nworkers  2, averaging weights every 3 steps\n");
-}
-
-TEST_F(Stage05, OtherRanksContinueFromTheMeanOfWeights) {
-  // Without a shuffle and with a mean due after every second epoch, a new training from the mean
-  // does the same.
-  const std::string options = "--average weights --average-every 2 --shuffle off ";
-  run_well(ranks(3) + smooth_training + options + "--epochs 2 --save part.h5");
-  const std::string output = run_well(ranks(2) + resume + "--epochs 4");
-  EXPECT_EQ(count(output,
-                  "\nnote   the checkpoint holds the weights of 3 workers: 2 continue from their "
-                  "mean\n"),
-            1)
-      << output;
-  run_well(
-      "stage04_minibatch train --load part.h5 --train-limit 53 --test-limit 20 "
-      "--batch-size 20 --workers 2 --epochs 2 --save mean.h5 " +
-      options);
-  expect_same("mean.h5", "rest.h5", "1e-10");
-
-  run_well(ranks(3) + smooth_training + options + "--optimizer momentum --epochs 2 --save part.h5");
-  expect_contains(run_well(ranks(2) + resume + "--epochs 4"),
-                  ": 2 continue from their mean, their optimizer anew\n");
+/// With the strategy of the beginning, which Strategy.IsTensorWhereItCertainlySumsFewerNumbers
+/// looks at; alone, with what one process has no use for; and from the mean of others' weights.
+/// Without a shuffle and with a mean due after every second epoch, a new training from the mean
+/// does the same.
+TEST_F(Stage05, ContinuesWithWhatTheCheckpointKnows) {
+  run_table("other_ranks");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "cli/stage05.hpp"
+#include "cli/trainings.hpp"
 
 namespace stagewise {
 namespace {

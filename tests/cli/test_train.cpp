@@ -81,6 +81,7 @@ TEST_F(Train, PrintsATableOfTimings) {
   expect_contains(output, "\ngemm  fc1/output, d fc2/output -> d fc2/weight ");
 }
 
+/// And what the outputs of such a network are.
 TEST_F(Train, SaysWithWhatItTrains) {
   run_table("what_it_trains_with");
 }

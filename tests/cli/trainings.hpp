@@ -1,5 +1,6 @@
 /// @file
-/// What the tests of programs that train have in common: stage 01 is the measure of them all.
+/// What the tests of programs that train have in common: stage 01 is the measure of them all, of
+/// several processes, too.
 #pragma once
 
 #include <string>
@@ -83,6 +84,29 @@ class Trainings : public CommandLine {
     run_well(first + smooth_training + "--epochs 2 --save part.h5 " + options);
     run_well(second + " train --resume part.h5 --epochs 4 --test-limit 20 --save rest.h5");
     expect_same("whole.h5", "rest.h5", "1e-10");
+  }
+};
+
+/// A program as so many processes.
+inline std::string ranks(int count, const std::string& program = "stage05_mpi") {
+  return "mpirun -n " + std::to_string(count) + " " + program;
+}
+
+class Stage05 : public Trainings {
+ protected:
+  void SetUp() override {
+#ifdef STAGEWISE_STAGE05
+    surroundings_.longest_run = 60;
+    surroundings_.variables["STAGEWISE_CPU_WORKERS"] = "1";  // the ranks have the cores
+    need_device("stage04_minibatch");                        // which takes less time to say so
+#else
+    GTEST_SKIP() << "this build has no stage 05 (libopenmpi-dev)";
+#endif
+  }
+
+  /// Whether the kernels run on the CPU, where MPI can read the device's memory.
+  bool is_emulated() {
+    return count(run_well("stage04_minibatch info"), "CUDA on the CPU") > 0;
   }
 };
 

@@ -129,6 +129,15 @@ class Case(unittest.TestCase):
         self.assertEqual(outcome.stderr, f"{words[0]}: {sentence}{end}\n")
         self.assertEqual(outcome.returncode, code)
 
+    def run_table(self, program: str) -> None:
+        """Expects what tables/PROGRAM.txt says: in a line an exit code and the program's words, in the next one, which
+        is indented, the sentence without the period."""
+        lines = (pathlib.Path(__file__).parent / "tables" / f"{program}.txt").read_text().splitlines()
+        self.assertTrue(all(line.startswith("    ") for line in lines[1::2]) and len(lines) % 2 == 0 < len(lines))
+        for command, sentence in zip(lines[::2], lines[1::2]):
+            code, *words = command.split()
+            self.expect_failure(int(code), sentence.strip(), program, *words)
+
     def expect_sentence(self, about: object, *words: object) -> str:
         """Expects a run-time failure that one sentence explains. Returns it."""
         outcome = self.run_here(*words)

@@ -205,17 +205,7 @@ class Matrices(Case):
     def test_wrong_usage(self):
         self.save("a.h5", "mlp")
         (self.folder / "text.h5").write_text("text")
-        either = "say what to do: either --export or --import"
-        for words, sentence in (
-                ("a.h5", either), ("--export net --import net a.h5", either),
-                ("--export net a.h5 b.h5", "argument 'b.h5' is unknown; matrix_files --help lists what there is"),
-                ("--export net", "CHECKPOINT is missing; matrix_files --help explains what is needed"),
-                ("a.h5 --export", "--export needs a value"),
-                ("--export text.h5 a.h5", "the folder text.h5 cannot be made: File exists"),
-                ("--import no a.h5", "the folder no cannot be read: there is no such folder"),
-                ("--import text.h5 a.h5", "the folder text.h5 cannot be read: it is not a folder"),
-                ("--import net text.h5", "the checkpoint text.h5 cannot be read: it is not an HDF5 file")):
-            self.expect_refusals(*words.split(), sentence=sentence)
+        self.run_table("matrix_files")
 
 
 if __name__ == "__main__":

@@ -154,16 +154,7 @@ class Command(Case):
         self.lines("--gpus", "1", "--figure", "a.png", "--theme", "dark")
 
     def test_wrong_usage(self):
-        for words, sentence in (
-                ("--gpus 0", "--gpus is '0', but must be a whole number from 1 to 1,000,000"),
-                ("--precision duble", "--precision is 'duble'; did you mean double?"),
-                ("--transport x", "--transport is 'x', but must be one of auto, peer, nccl, host, hierarchical"),
-                ("--network 400", "--network is '400', but must be GB/s and us: 400,5"),
-                ("--network 0,5", "--network is '0,5', but must be GB/s and us: 400,5"),
-                ("--batch-size 8 --batch-per-gpu 8", "--batch-size and --batch-per-gpu exclude each other"),
-                ("--check --figure a.svg", "--check draws no figure; leave out --figure"),
-                ("--transport peer --gpus 16", "--transport peer reaches none of these numbers of GPUs")):
-            self.expect_failure(2, sentence, "predict-scaling", *words.split())
+        self.run_table("predict-scaling")
 
     @NEEDS_MATPLOTLIB
     def test_from_another_folder(self):

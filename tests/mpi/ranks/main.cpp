@@ -38,11 +38,6 @@ std::unique_ptr<mpi::World>& world_of_program() {
   return world;
 }
 
-mpi::Placement& placement_of_program() {
-  static mpi::Placement placement;
-  return placement;
-}
-
 }  // namespace
 
 namespace stagewise {
@@ -52,7 +47,8 @@ mpi::World& test_world() {
 }
 
 const mpi::Placement& test_placement() {
-  return placement_of_program();
+  static const mpi::Placement placement = mpi::choose_device(test_world());
+  return placement;
 }
 
 }  // namespace stagewise
@@ -68,7 +64,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   try {
-    placement_of_program() = mpi::choose_device(test_world());
+    test_placement();
   } catch (const Error& error) {
     if (test_world().rank() == 0) std::cout << "Skipped: " << error.what() << '\n';
     world_of_program().reset();

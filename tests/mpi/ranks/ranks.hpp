@@ -11,6 +11,7 @@ namespace stagewise {
 mpi::World& test_world();
 
 /// Where they have found a place.
+/// @throws Error if that cannot be; main() has asked for it.
 const mpi::Placement& test_placement();
 
 }  // namespace stagewise
