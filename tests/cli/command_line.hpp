@@ -78,11 +78,11 @@ class CommandLine : public testing::Test {
   static Sayings table(const std::string& name);
 
   /// Runs the commands of a table, one after the other. Those behind "1 " or "2 " must fail with
-  /// this exit code, and the sentence in the indented line is expected as by expect_failure();
-  /// where there is no such line, as of compare_checkpoints, they say nothing on standard error.
-  /// All others are as run_well() expects, and the indented lines are lines of their output: a
-  /// "..." at either end stands for the rest of the line, and "not " is in front of what no line
-  /// has.
+  /// this exit code, and the sentence in the first indented line is expected as by
+  /// expect_failure(); where there is no such line, as of compare_checkpoints, they say nothing on
+  /// standard error. All others are as run_well() expects. The other indented lines are lines of
+  /// the output, once: a "..." at either end stands for the rest of the line, and "not " is in
+  /// front of what no line has.
   void run_table(const std::string& name);
 
   /// Expects that two checkpoints have the same parameters up to a relative difference.

@@ -151,22 +151,22 @@ Outcome run(const std::vector<std::string>& words, const Surroundings& surroundi
   return Process(words, surroundings).wait();
 }
 
-TerminalOutcome run_on_terminal(const std::vector<std::string>& words,
-                                const Surroundings& surroundings, TerminalWidth width) {
+Outcome run_on_terminal(const std::vector<std::string>& words, const Surroundings& surroundings,
+                        TerminalWidth width) {
   winsize size = {.ws_row = 24, .ws_col = width.columns, .ws_xpixel = 0, .ws_ypixel = 0};
   int terminal = -1;
   const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
   if (child < 0) throw std::runtime_error("no terminal can be had");
   if (child == 0) become(words, surroundings);
 
-  TerminalOutcome outcome;
+  Outcome outcome;
   std::array<char, 4096> buffer;
   for (;;) {
     const ssize_t n = ::read(terminal, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;  // the program has ended
-    outcome.bytes.append(buffer.data(), static_cast<std::size_t>(n));
-    if (width.later != 0 && outcome.bytes.find("\033[K") != std::string::npos) {
+    outcome.out.append(buffer.data(), static_cast<std::size_t>(n));
+    if (width.later != 0 && outcome.out.find("\033[K") != std::string::npos) {
       size.ws_col = width.later;
       ::ioctl(terminal, TIOCSWINSZ, &size);
     }

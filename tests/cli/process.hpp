@@ -73,21 +73,16 @@ bool is_running(pid_t process);
 /// Runs a program to its end.
 Outcome run(const std::vector<std::string>& words, const Surroundings& surroundings);
 
-/// A program's output on a terminal of 24 lines.
-struct TerminalOutcome {
-  int exit_code = -1;
-  std::string bytes;  ///< everything it wrote to standard output and standard error
-};
-
-/// How many columns a terminal has.
+/// How many columns a terminal of 24 lines has.
 struct TerminalWidth {
   unsigned short columns = 80;
   unsigned short later = 0;  ///< once something has been drawn over; 0: as before
 };
 
-/// Runs a program whose standard output and standard error are a terminal.
-TerminalOutcome run_on_terminal(const std::vector<std::string>& words,
-                                const Surroundings& surroundings, TerminalWidth width = {});
+/// Runs a program whose standard output and standard error are a terminal. What it has written
+/// there is in `out`.
+Outcome run_on_terminal(const std::vector<std::string>& words, const Surroundings& surroundings,
+                        TerminalWidth width = {});
 
 /// The words of a command line; '' stands for an empty one.
 std::vector<std::string> words_of(const std::string& command);

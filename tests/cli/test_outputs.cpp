@@ -12,36 +12,10 @@ namespace {
 
 class Outputs : public CommandLine {};
 
+/// Which begins with a line that names the program.
 TEST_F(Outputs, AreRefusedBeforeWork) {
   surroundings_.heeds_permissions = true;
-  const std::string here = fs::canonical(surroundings_.folder).string();
-  const std::string saving = short_training + " --save ";
-  const Sayings places = {{"folder", "it is a folder"},
-                          {"none/file", "there is no folder " + here + "/none"},
-                          {"text.h5/file", "there is no folder " + here + "/text.h5"},
-                          {"/dev/null", "it is not a regular file"},
-                          {"fifo", "it is not a regular file"},
-                          {"locked/file", "Permission denied"},
-                          {"locked.h5", "Permission denied"},
-                          {"/proc/file", "No such file or directory"}};
-  const auto expect_refused = [&](const std::string& command, const std::string& what,
-                                  const std::string& place, const std::string& reason) {
-    expect_failure(command + place, 1, "the " + what + place + " cannot be written: " + reason);
-    EXPECT_EQ(last_.out, "") << "the work had begun";
-  };
-  for (const auto& [place, reason] : places) {
-    expect_refused(saving, "checkpoint ", place, reason);
-  }
-  for (const auto& [command, what] :
-       Sayings{{short_training + " --report ", "report "},
-               {short_training + " --validation 20 --save-best ", "checkpoint "},
-               {short_training + " --csv ", "table "},
-               {"stage01_serial evaluate --load digits.h5 --report ", "report "},
-               {"stage01_serial evaluate --load digits.h5 --confusion --csv ", "table "},
-               {"stage01_serial predict --load digits.h5 --csv ", "table "}}) {
-    expect_refused(command, what, "none/file", "there is no folder ");
-    expect_refused(command, what, "folder", "it is a folder");
-  }
+  run_table("places");
 }
 
 /// In a shell's blocks of 512 bytes.

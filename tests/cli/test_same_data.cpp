@@ -108,31 +108,11 @@ TEST_F(SameData, IsNotAskedForWhereACheckpointDoesNotTell) {
       "\nnote   the checkpoint does not say what data it was trained on, so they may differ\n");
 }
 
-TEST_F(SameData, IsAlsoThatOfImages) {
-  make_input("digits");
-  const std::string images = "--format idx --dataset digits/train-images-idx3-ubyte ";
-  run_well("stage01_serial train --hidden 4 --batch-size 10 --epochs 1 --save a.h5 " + images);
-  const std::string resume = "stage01_serial train --resume a.h5 --epochs 2";
-  const std::string sentence =
-      "the checkpoint a.h5 was trained on other data than digits/train-images-idx3-ubyte: ";
-  for (const std::string file : {"images-idx3", "labels-idx1"}) {
-    const fs::path name = path("digits/train-" + file + "-ubyte");
-    const Bytes whole = read_file(name);
-    Bytes changed = whole;
-    changed[20] ^= 1U;  // of the first image, or the label of the 13th
-    write_file(name, changed);
-    expect_failure(
-        resume, 1,
-        sentence + "the samples have other " + (file == "images-idx3" ? "values" : "labels"));
-    write_file(name, whole);
-  }
-  run_well(resume);
-}
-
-TEST_F(SameData, IsTakenFromTheCheckpointToStartFrom) {
+/// Tables, and images, of which Fingerprint.ChangesWithEveryPixel looks at each.
+TEST_F(SameData, IsTakenFromTheCheckpoint) {
   train_on_table();
   write_table("other.csv", rows + "9,90,a\n10,100,b\n11,110,a\n");
-  run_table("start_from_data");
+  run_table("same_data");
 }
 
 TEST_F(SameData, MustFitTheParametersToStartFrom) {

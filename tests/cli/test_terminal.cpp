@@ -69,9 +69,9 @@ class Terminal : public CommandLine {
   Terminal() { surroundings_.variables["TERM"] = "xterm"; }
 
   Screen screen_of(const std::string& command) {
-    const TerminalOutcome outcome = run_on_terminal(resolve(command), surroundings_);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.bytes;
-    return Screen(outcome.bytes);
+    const Outcome outcome = run_on_terminal(resolve(command), surroundings_);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+    return Screen(outcome.out);
   }
 };
 
@@ -108,10 +108,10 @@ TEST_F(Terminal, ShowsABarAndTakesItBack) {
 
 TEST_F(Terminal, ShowsWhatThereIsRoomFor) {
   for (const unsigned short width : std::vector<unsigned short>{10, 20, 30, 50}) {
-    const TerminalOutcome outcome =
+    const Outcome outcome =
         run_on_terminal(resolve(long_training), surroundings_, {.columns = width});
     std::size_t bars = 0;
-    const Screen screen(outcome.bytes);
+    const Screen screen(outcome.out);
     for (const std::string& line : screen.shown()) {
       if (line.find("loss") != std::string::npos || line.find('%') == std::string::npos) continue;
       ++bars;
@@ -119,40 +119,40 @@ TEST_F(Terminal, ShowsWhatThereIsRoomFor) {
       EXPECT_EQ(line.find(" left") != std::string::npos, width >= 30) << line;
       EXPECT_EQ(line.find('[') != std::string::npos, width >= 50) << line;
     }
-    EXPECT_EQ(bars > 0, width >= 20) << outcome.bytes;
+    EXPECT_EQ(bars > 0, width >= 20) << outcome.out;
   }
 }
 
 TEST_F(Terminal, NoticesThatItBecomesNarrower) {
-  const TerminalOutcome outcome =
+  const Outcome outcome =
       run_on_terminal(resolve(long_training), surroundings_, {.columns = 80, .later = 20});
-  const Screen screen(outcome.bytes);
+  const Screen screen(outcome.out);
   std::vector<std::string> bars;
   for (const std::string& line : screen.shown()) {
     if (line.find('%') != std::string::npos) bars.push_back(line);
   }
-  ASSERT_GE(bars.size(), 2U) << outcome.bytes;
+  ASSERT_GE(bars.size(), 2U) << outcome.out;
   EXPECT_GE(bars.front().size(), 20U);
   EXPECT_LT(bars.back().size(), 20U);
 }
 
 TEST_F(Terminal, IsLeftAloneIfItCannotErase) {
   surroundings_.variables["TERM"] = "dumb";
-  const TerminalOutcome outcome = run_on_terminal(resolve(long_training), surroundings_);
+  const Outcome outcome = run_on_terminal(resolve(long_training), surroundings_);
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.bytes.find('\033'), std::string::npos) << outcome.bytes;
-  EXPECT_EQ(Screen(outcome.bytes).lines().size(), 7U) << outcome.bytes;
+  EXPECT_EQ(outcome.out.find('\033'), std::string::npos) << outcome.out;
+  EXPECT_EQ(Screen(outcome.out).lines().size(), 7U) << outcome.out;
   EXPECT_EQ(run_well(long_training).find_first_of("\r\033"), std::string::npos) << "there is none";
 }
 
 TEST_F(Terminal, ShowsNoBarBesideAnError) {
-  const TerminalOutcome outcome = run_on_terminal(
+  const Outcome outcome = run_on_terminal(
       resolve("stage01_serial train --learning-rate 1e30 --train-limit 200"), surroundings_);
   EXPECT_EQ(outcome.exit_code, 1);
-  const Screen screen(outcome.bytes);
+  const Screen screen(outcome.out);
   ASSERT_GE(screen.lines().size(), 4U);
   EXPECT_TRUE(screen.lines()[3].starts_with("stage01_serial: the loss became NaN in epoch 1, "))
-      << outcome.bytes;
+      << outcome.out;
 }
 
 }  // namespace
