@@ -85,7 +85,8 @@ void CommandLine::renew_temporary_folder() {
 std::vector<std::string> CommandLine::resolve(const std::string& command) {
   std::vector<std::string> words = words_of(command);
   const auto path_of = [](const std::string& program) {
-    return std::string(STAGEWISE_PROGRAMS) + "/" + program;
+    const fs::path own = fs::path(STAGEWISE_PROGRAMS) / program;
+    return (fs::exists(own) ? own : fs::path("/usr/bin") / program).string();
   };
   if (words.at(0) != "mpirun") {
     words[0] = path_of(words[0]);

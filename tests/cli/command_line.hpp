@@ -91,8 +91,9 @@ class CommandLine : public testing::Test {
   /// Expects that two files are there and have the same contents.
   void expect_same_bytes(const std::string& a, const std::string& b);
 
-  /// Path and arguments. In "mpirun -n 2 stage05_mpi train" both programs get their paths, as in
-  /// "mpirun -n 2 grade", and more processes may be started than there are cores.
+  /// Path and arguments, also of the system's programs, as cmp. In "mpirun -n 2 stage05_mpi train"
+  /// both programs get their paths, as in "mpirun -n 2 grade", and more processes may be started
+  /// than there are cores.
   static std::vector<std::string> resolve(const std::string& command);
 
   /// Makes one of the files that tests like to name, if `name` is one and is not there yet:

@@ -191,19 +191,6 @@ TEST_F(Failures, OfACheckpointsAttributes) {
                     "--label must name the column of x--hidden.csv that holds the class; ..."}});
 }
 
-TEST_F(Failures, NameTheCheckpointWhoseDataAreGone) {
-  write("table.csv", "a,class\n1,0\n2,1\n3,0\n4,1\n5,0\n");
-  run_well(
-      train +
-      "--dataset table.csv --format csv --label class --batch-size 2 --epochs 1 --save table.h5");
-  fs::remove(path("table.csv"));
-  for (const std::string& command : {train + "--epochs 2 --resume ", evaluate}) {
-    expect_failure(command + "table.h5", 1,
-                   "cannot read table.csv: there is no such file; the checkpoint table.h5 names "
-                   "this data set, --dataset another");
-  }
-}
-
 /// As earlier versions wrote them.
 TEST_F(Failures, OfCheckpointsThatDoNotKnowTheirData) {
   make_input("digits.h5");

@@ -35,35 +35,14 @@ class Reproducible : public CommandLine {
 
 const std::string resume = "stage01_serial train --test-limit 20 --resume ";
 
+/// Also where a training continues, and where nothing is left to do; and the seed matters.
 TEST_F(Reproducible, TheSameCommandGivesTheSameBytes) {
-  for (const std::string options :
-       {"", " --gemm blas --validation 20 --workers 3 --average weights --average-every 2"}) {
-    run_well(short_training + options + " --save a.h5");
-    run_well(short_training + options + " --save b.h5");
-    expect_same_bytes("a.h5", "b.h5");
-    run_well(short_training + options + " --seed 2 --save b.h5");
-    EXPECT_EQ(run("compare_checkpoints a.h5 b.h5 --tolerance 1e-3").exit_code, 1)
-        << "the seed matters";
-  }
-}
-
-TEST_F(Reproducible, ContinuesWhereAShorterTrainingStopped) {
-  run_well(short_training + " --epochs 5 --save whole.h5");
-  run_well(short_training + " --epochs 2 --save part.h5");
-  expect_contains(run_well(resume + "part.h5 --epochs 5 --save rest.h5"),
-                  "\nresume part.h5, after epoch 2\nepoch 3/5 ");
-  expect_same_bytes("rest.h5", "whole.h5");
+  run_table("same_bytes");
   Checkpoint part = load_checkpoint(path("part.h5"));
   part.settings["epochs"] = "5";  // as if the training had been killed
   save_checkpoint(path("part.h5"), part);
   run_well(resume + "part.h5 --save part.h5");
   expect_same_bytes("part.h5", "whole.h5");
-  // Nothing left to do, and nothing done.
-  expect_contains(
-      run_well(resume + "whole.h5 --save same.h5"),
-      "\nresume whole.h5, after epoch 5\n"
-      "note   nothing is left to train of 5 epochs in all; a larger --epochs continues\ntest ");
-  expect_same_bytes("same.h5", "whole.h5");
 }
 
 /// A checkpoint of before there were other optimizers, and one whose state is gone.

@@ -106,30 +106,14 @@ TEST_F(Stage05, CollectsTheAnswersOfAllRanks) {
 
 // ------------------------------------------------------------------------ checkpoints, resumption
 
-TEST_F(Stage05, ContinuesAsIfItHadNeverStopped) {
-  // The ranks' parameters differ after the 6 steps of the first 2 epochs.
-  expect_resumption(ranks(3), "--optimizer momentum --average weights --average-every 7");
-  expect_resumption(ranks(3), "--optimizer adam --warmup 4 --strategy tensor");
-  expect_resumption(ranks(4), "--optimizer adam --strategy hybrid");
-}
-
-TEST_F(Stage05, ContinuesWhatStage04BeganAndTheOtherWayRound) {
-  const std::string average = "--optimizer adam --average weights --average-every 7 ";
-  expect_continuation("stage04_minibatch", ranks(3), average + "--workers 3");
-  expect_continuation(ranks(3), "stage04_minibatch", average);
-}
-
-TEST_F(Stage05, ContinuesWithAnotherNumberOfRanks) {
-  expect_continuation(ranks(3), ranks(2));
-  expect_continuation(ranks(3), ranks(2), "--optimizer momentum --strategy tensor");
-}
-
-/// With the strategy of the beginning, which Strategy.IsTensorWhereItCertainlySumsFewerNumbers
-/// looks at; alone, with what one process has no use for; and from the mean of others' weights.
-/// Without a shuffle and with a mean due after every second epoch, a new training from the mean
-/// does the same.
-TEST_F(Stage05, ContinuesWithWhatTheCheckpointKnows) {
-  run_table("other_ranks");
+/// As if it had never stopped, where the ranks' parameters differ after the 6 steps of 2 epochs,
+/// too; what stage 04 began and the other way round; and with another number of ranks. With the
+/// strategy of the beginning, which Strategy.IsTensorWhereItCertainlySumsFewerNumbers looks at;
+/// alone, with what one process has no use for; and from the mean of others' weights. Without a
+/// shuffle and with a mean due after every second epoch, a new training from the mean does the
+/// same.
+TEST_F(Stage05, ContinuesTrainings) {
+  run_table("resumed_by_ranks");
 }
 
 }  // namespace

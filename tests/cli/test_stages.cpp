@@ -40,26 +40,10 @@ TEST_F(Stages, AnswerAsStage01) {
   }
 }
 
-TEST_F(Stages, ContinueAsIfTheyHadNeverStopped) {
-  expect_resumption("stage03_shared_memory", "--gemm tile-16");
-  expect_resumption("stage04_minibatch", "");
-  expect_resumption("stage04_minibatch",
-                    "--optimizer adam --workers 3 --average weights --average-every 4");
-  expect_resumption("stage04_minibatch",
-                    "--optimizer momentum --schedule cosine --warmup 5 --stream-batches");
-  // With another choice, where that changes no number.
-  run_well("stage04_minibatch train --resume part.h5 --epochs 4 --save rest.h5 --capture off");
-  expect_same("rest.h5", "whole.h5");
-  expect_failure("stage04_minibatch train --resume part.h5 --epochs 4 --fuse off", 2,
-                 "--fuse cannot be given with --resume: the checkpoint part.h5 decides ...");
-}
-
-TEST_F(Stages, ContinueWhatStage01Began) {
-  expect_continuation("stage01_serial", "stage02_naive_cuda");
-  // Its checkpoint says nothing of what only stage 04 has.
-  run_well("stage04_minibatch train --resume part.h5 --epochs 4 --fuse off");
-  expect_continuation("stage01_serial", "stage04_minibatch",
-                      "--workers 2 --average weights --average-every 4 --optimizer adam");
+/// As if they had never stopped; also with another choice, where that changes no number; and what
+/// stage 01 began, whose checkpoint says nothing of what only stage 04 has.
+TEST_F(Stages, ContinueTrainings) {
+  run_table("resumed_by_stages");
 }
 
 // ----------------------------------------------------------------------------------- what is wrong

@@ -106,30 +106,16 @@ TEST_F(Train, SavesWhereTrainingStands) {
             "fc3/weight [3, 10] ");
 }
 
-TEST_F(Train, StartsFromLoadedParameters) {
-  run_well(short_training + " --epochs 0 --save saved.h5");
-  const Checkpoint start = load_checkpoint(path("saved.h5"));
-  EXPECT_EQ(start.epoch + start.step, 0);
-  run_well(short_training + " --epochs 2 --load saved.h5 --save loaded.h5");
-  make_input("digits.h5");
-  expect_same_bytes("loaded.h5", "digits.h5");
-}
-
-/// By every form of the matrix product; and from loaded parameters, where the seed decides the
-/// order only, and --load says what the network is.
+/// By every form of the matrix product; from loaded parameters, where the seed decides the order
+/// only, and --load says what the network is; from files that hold what the generator makes; and
+/// whether it is logged or not.
 TEST_F(Train, LearnsTheSame) {
   run_table("same_trainings");
 }
 
-/// They hold what the generator makes: training cannot tell the difference.
-TEST_F(Train, ReadsFilesOfMakeDataset) {
+TEST_F(Train, FindsFilesOfMakeDataset) {
   make_input("digits");
   const std::string small = "stage01_serial train --hidden 8 --batch-size 10 --epochs 2 ";
-  expect_contains(
-      run_well(small + "--save file.h5 --format idx --dataset digits/train-images-idx3-ubyte"),
-      "40 training and 10 test images of 28x28x1, 10 classes");
-  run_well(small + "--train-limit 40 --test-limit 10 --save memory.h5");
-  expect_same("file.h5", "memory.h5");
   fs::create_directory(path("here"));
   fs::rename(path("digits"), path("here/mnist"));
   surroundings_.variables["STAGEWISE_DATA_DIR"] = "here";
@@ -180,10 +166,6 @@ TEST_F(Train, LogsEveryKSteps) {
   int steps = 0;
   for (const std::string& said : lines_of(output)) steps += std::regex_match(said, line) ? 1 : 0;
   EXPECT_EQ(steps, 4) << output;
-  // Logging changes no number.
-  run_well(short_training + " --epochs 2 --log-every 1 --csv log.csv --save logged.h5");
-  make_input("digits.h5");
-  expect_same("logged.h5", "digits.h5");
 }
 
 TEST_F(Train, LogsEpochsUnlessAskedForSteps) {

@@ -35,19 +35,8 @@ TEST_F(Variants, AnswerAsStage01) {
   }
 }
 
-TEST_F(Variants, ContinueAsIfTheyHadNeverStopped) {
-  expect_resumption("ladder blocked", "");
-  expect_resumption("ladder rungs", "--gemm dot-last-warp");
-  expect_failure("ladder rungs train --resume part.h5 --gemm tile-16", 2,
-                 "--gemm cannot be given with --resume: the checkpoint part.h5 decides ...");
-  expect_resumption("ladder persistent", "");
-  expect_resumption("ladder tf32", "--math tf32",
-                    " train --model cnn --train-limit 20 --test-limit 5 --batch-size 10 ");
-  expect_resumption("per_step_memory", "--l2 0.01");
-  expect_resumption("fold_bias", "--fold-bias out-of-place");
-  for (const std::string program : {"ladder persistent", "per_step_memory"}) {
-    expect_continuation("stage01_serial", program);
-  }
+TEST_F(Variants, ContinueTrainings) {
+  run_table("resumed_by_variants");
 }
 
 /// Also with memory per step, which keeps memory where an optimizer has values of its own, and with

@@ -64,27 +64,6 @@ class Trainings : public CommandLine {
       }
     }
   }
-
-  /// Expects that a training which continues ends as one that never stopped.
-  void expect_resumption(const std::string& program, const std::string& options,
-                         const std::string& training = smooth_training) {
-    SCOPED_TRACE(program + " " + options);
-    run_well(program + training + "--epochs 4 --save whole.h5 " + options);
-    run_well(program + training + "--epochs 2 --save part.h5 " + options);
-    run_well(program + " train --resume part.h5 --epochs 4 --test-limit 20 --save rest.h5");
-    expect_same_bytes("whole.h5", "rest.h5");
-    EXPECT_NE(read_file(path("part.h5")), read_file(path("whole.h5")));
-  }
-
-  /// Expects that one program continues what another one began.
-  void expect_continuation(const std::string& first, const std::string& second,
-                           const std::string& options = "") {
-    SCOPED_TRACE(first + ", then " + second + " " + options);
-    run_well(first + smooth_training + "--epochs 4 --save whole.h5 " + options);
-    run_well(first + smooth_training + "--epochs 2 --save part.h5 " + options);
-    run_well(second + " train --resume part.h5 --epochs 4 --test-limit 20 --save rest.h5");
-    expect_same("whole.h5", "rest.h5", "1e-10");
-  }
 };
 
 /// A program as so many processes.
