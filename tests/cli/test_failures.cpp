@@ -61,12 +61,6 @@ TEST_F(Failures, QuoteTheBeginningOfWhatIsLong) {
 TEST_F(Failures, OfDataFiles) {
   surroundings_.longest_run = 30;
   run_table("data_files");
-  make_input("digits");
-  make_input("fifo");
-  fs::remove(path("digits/train-labels-idx1-ubyte"));
-  fs::rename(path("fifo"), path("digits/train-labels-idx1-ubyte.gz"));
-  expect_failure(train + "--format idx --dataset digits/train-images-idx3-ubyte", 1,
-                 "cannot read digits/train-labels-idx1-ubyte.gz: it is not a regular file");
   write("table.csv", "\033[7m,b...\n1,2\n");
   EXPECT_TRUE(expect_failure(train + "--dataset table.csv --format csv --label x", 2,
                              "--label x is not a column of table.csv, whose columns are ")

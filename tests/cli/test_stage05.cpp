@@ -32,29 +32,13 @@ TEST_F(Stage05, LearnsWithoutMpirunWhatOneRankLearns) {
 /// the processor has one.
 TEST_F(Stage05, LearnsTheSameByAnyTransport) {
   if (!is_emulated()) GTEST_SKIP() << "MPI may not know CUDA, or there may be too few GPUs";
-  run_well(ranks(2) + smooth_training + "--save plain.h5");
-  for (const std::string transport : {"host", "cuda-aware", "peer"}) {
-    expect_contains(
-        run_well(ranks(2) + smooth_training + "--save other.h5 --transport " + transport),
-        "; strategy data, transport " + transport + "\n");
-    expect_same("plain.h5", "other.h5", transport == "peer" ? "1e-12" : "0");
-  }
+  run_table("transports");
 }
 
 // -------------------------------------------------------------------------------- what is written
 
 TEST_F(Stage05, OnlyRank0Prints) {
-  const std::string output =
-      run_well(ranks(3) + smooth_training + "--epochs 2 --timings --transport host --save 5.h5");
-  for (const std::string line :
-       {"stage05_mpi on ", "\nranks  3 processes on 1 host, ", "; strategy data, transport host\n",
-        "\nworkers  3, averaging gradients in every step\n", "\nepoch 1/2  ", "\nepoch 2/2  ",
-        "\ntest   loss ", "\nsaved  5.h5\n", "\nline ",
-        "\nall_reduce  d fc2/bias@0, d fc1/bias@0, "}) {
-    EXPECT_EQ(count(output, line), 1) << line << '\n' << output;
-  }
-  if (is_emulated()) expect_contains(output, " host, sharing 1 emulated GPU; strategy");
-  EXPECT_EQ(count(run_well(ranks(3) + " --help"), "\nUsage: stage05_mpi"), 1);
+  run_table("only_rank_0_prints");
 }
 
 TEST_F(Stage05, WritesWhatStage01Writes) {

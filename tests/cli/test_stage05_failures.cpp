@@ -56,6 +56,7 @@ TEST_F(Stage05Failures, OfUsageAreSaidOnce) {
 
 // --------------------------------------------------------------------------- failures of all ranks
 
+/// Also where data are not those of the beginning, as they are before.
 TEST_F(Stage05Failures, OfAllRanksAreSaidOnce) {
   surroundings_.heeds_permissions = true;
   run_table("failures_of_all_ranks");
@@ -138,25 +139,6 @@ TEST_F(Stage05Failures, OfOneRanksGpuThatIsTooSmall) {
                                      smooth_training + options),
                        1, "rank 1: the emulated GPU (STAGEWISE_CPU_DEVICE_MEMORY) has too little"),
         " more are needed, 20.0 KB of 20.0 KB are free; a smaller ");
-  }
-}
-
-TEST_F(Stage05Failures, OfDataThatAreNotThoseOfTheBeginning) {
-  run_well("make_dataset --dataset step --train 50 --test 20 --output table");
-  run_well(
-      "stage01_serial train --dataset table/train.csv --format csv --label label --epochs 1 "
-      "--hidden none --batch-size 10 --workers 2 --save part.h5");
-  const std::string resume = ranks(2) + " train --resume part.h5 --epochs 2 --data-from ";
-  for (const std::string from : {"root", "all"}) {
-    EXPECT_EQ(count(run_well(resume + from + " --save rest.h5"), "may be others"), 0);
-    EXPECT_EQ(load_checkpoint(path("rest.h5")).settings.at("data-values"),
-              load_checkpoint(path("part.h5")).settings.at("data-values"));
-  }
-  run_well("make_dataset --dataset step --train 50 --test 20 --seed 3 --output table");
-  for (const std::string from : {"root", "all"}) {
-    expect_failure(resume + from, 1,
-                   "the checkpoint part.h5 was trained on other data than table/train.csv: the "
-                   "samples have other values");
   }
 }
 

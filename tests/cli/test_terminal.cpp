@@ -68,8 +68,8 @@ class Terminal : public CommandLine {
  protected:
   Terminal() { surroundings_.variables["TERM"] = "xterm"; }
 
-  Screen screen_of(const std::string& command) {
-    const Outcome outcome = run_on_terminal(resolve(command), surroundings_);
+  Screen screen_of(const std::string& command, TerminalWidth width = {}) {
+    const Outcome outcome = run_on_terminal(resolve(command), surroundings_, width);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     return Screen(outcome.out);
   }
@@ -108,10 +108,8 @@ TEST_F(Terminal, ShowsABarAndTakesItBack) {
 
 TEST_F(Terminal, ShowsWhatThereIsRoomFor) {
   for (const unsigned short width : std::vector<unsigned short>{10, 20, 30, 50}) {
-    const Outcome outcome =
-        run_on_terminal(resolve(long_training), surroundings_, {.columns = width});
     std::size_t bars = 0;
-    const Screen screen(outcome.out);
+    const Screen screen = screen_of(long_training, {.columns = width});
     for (const std::string& line : screen.shown()) {
       if (line.find("loss") != std::string::npos || line.find('%') == std::string::npos) continue;
       ++bars;
@@ -119,19 +117,17 @@ TEST_F(Terminal, ShowsWhatThereIsRoomFor) {
       EXPECT_EQ(line.find(" left") != std::string::npos, width >= 30) << line;
       EXPECT_EQ(line.find('[') != std::string::npos, width >= 50) << line;
     }
-    EXPECT_EQ(bars > 0, width >= 20) << outcome.out;
+    EXPECT_EQ(bars > 0, width >= 20) << width;
   }
 }
 
 TEST_F(Terminal, NoticesThatItBecomesNarrower) {
-  const Outcome outcome =
-      run_on_terminal(resolve(long_training), surroundings_, {.columns = 80, .later = 20});
-  const Screen screen(outcome.out);
+  const Screen screen = screen_of(long_training, {.columns = 80, .later = 20});
   std::vector<std::string> bars;
   for (const std::string& line : screen.shown()) {
     if (line.find('%') != std::string::npos) bars.push_back(line);
   }
-  ASSERT_GE(bars.size(), 2U) << outcome.out;
+  ASSERT_GE(bars.size(), 2U);
   EXPECT_GE(bars.front().size(), 20U);
   EXPECT_LT(bars.back().size(), 20U);
 }

@@ -5,7 +5,7 @@ import importlib.util
 import unittest
 import xml.etree.ElementTree
 
-from support import REPOSITORY, Case  # first: it sets the paths
+from support import Case  # first: it sets the paths
 
 from stagewise import scaling_model as model
 from stagewise.scaling_model import AFTER_SUMS, IN_SUMS, WITH_GRADIENTS, Cluster, Group, Link, Network
@@ -155,15 +155,6 @@ class Command(Case):
 
     def test_wrong_usage(self):
         self.run_table("predict-scaling")
-
-    @NEEDS_MATPLOTLIB
-    def test_from_another_folder(self):
-        outcome = self.run_command(REPOSITORY / "run.sh", "predict-scaling", "--gpus", "1,2", "--figure", "a b.svg")
-        self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
-        self.assertTrue((self.folder / "a b.svg").exists())
-        outcome = self.run_command(REPOSITORY / "run.sh", "predict-scaling", "--gpu", "1")
-        self.assertEqual((outcome.returncode, outcome.stderr),
-                         (2, "predict-scaling: option '--gpu' is unknown; did you mean --gpus?\n"))
 
 
 if __name__ == "__main__":

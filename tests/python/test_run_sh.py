@@ -99,14 +99,13 @@ class RunSh(Case):
 
     def test_from_another_folder(self):
         checkpoint.write(self.folder / "a b.h5", checkpoint.Checkpoint(*made_up("mlp")))
-        for words, written in ((("plot", "weights", "a b.h5", "--no-install", "--output", "a.png"),
-                                "a.png"),
-                               (("convert", "--no-install", "a b.h5", "a.safetensors"),
-                                "a.safetensors")):
+        for words in (("plot", "weights", "a b.h5", "--no-install", "--output", "a.png"),
+                      ("predict-scaling", "--gpus", "1,2", "--figure", "c d.svg"),
+                      ("convert", "--no-install", "a b.h5", "a.safetensors")):
             outcome = self.run_command(RUN, *words)
             self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
-            self.assertTrue(outcome.stdout.startswith("saved  a."), outcome.stdout)
-            self.assertTrue((self.folder / written).exists())
+            self.assertIn(f"saved  {words[-1]}", outcome.stdout)
+            self.assertTrue((self.folder / words[-1]).exists())
 
     def test_exit_codes(self):
         self.assertEqual(self.run_command(RUN, "plot", "curves", "no.json").returncode, 1)
