@@ -52,7 +52,6 @@ std::vector<Entry> entries_of(const std::string& table) {
   return entries;
 }
 
-/// Expects a line as a table writes it.
 void expect_line(const std::string& output, const std::string& line) {
   if (line.starts_with("not ")) {
     EXPECT_EQ(count(output, line.substr(4)), 0) << line << '\n' << output;
@@ -190,7 +189,7 @@ void CommandLine::run_table(const std::string& name) {
       EXPECT_EQ(last_.exit_code, exit_code) << last_.out;
       EXPECT_EQ(last_.err, "");
     }
-    for (std::size_t i = fails ? 1 : 0; i < said.size(); ++i) expect_line(last_.out, said[i]);
+    expect_lines(last_.out, {said.begin() + (fails && !said.empty() ? 1 : 0), said.end()});
   }
 }
 
@@ -273,6 +272,10 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 void expect_narrow(const std::string& output) {
   for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
+}
+
+void expect_lines(const std::string& output, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) expect_line(output, line);
 }
 
 int count(const std::string& text, const std::string& part) {

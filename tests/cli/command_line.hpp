@@ -138,6 +138,9 @@ std::vector<std::string> lines_of(const std::string& text);
 /// Expects that no line is too wide for a terminal of 80 columns.
 void expect_narrow(const std::string& output);
 
+/// Expects lines as a table writes them.
+void expect_lines(const std::string& output, const std::vector<std::string>& lines);
+
 /// How often a text has this part.
 int count(const std::string& text, const std::string& part);
 

@@ -108,18 +108,10 @@ TEST_F(Ladders, ReportsWhatItFound) {
   const std::vector<json> rows = rows_of(
       "gemm --m 13 --n 17 --k 19 --alpha -2 --beta 5 --transpose-a --seed 7 --repetitions 2");
   const json report = json::parse(text("report.json"));
-  const json expected = {{"stage", "ladder"},
-                         {"ladder", "gemm"},
-                         {"m", 13},
-                         {"n", 17},
-                         {"k", 19},
-                         {"alpha", -2},
-                         {"beta", 5},
-                         {"transpose_a", true},
-                         {"transpose_b", false},
-                         {"seed", 7},
-                         {"repetitions", 2},
-                         {"precision", "float"}};
+  const json expected = json::parse(
+      R"({"stage": "ladder", "ladder": "gemm", "m": 13, "n": 17, "k": 19, "alpha": -2, "beta": 5,
+          "transpose_a": true, "transpose_b": false, "seed": 7, "repetitions": 2,
+          "precision": "float"})");
   for (const auto& [key, value] : expected.items()) EXPECT_EQ(report.at(key), value) << key;
   EXPECT_TRUE(report.at("device").is_string());
   EXPECT_GT(report.at("peak_memory_bytes"), 0);

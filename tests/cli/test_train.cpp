@@ -30,13 +30,9 @@ TEST_F(Train, ReportsWhatTheContractSays) {
   expect_keys(report,
               "batch_size best_epoch command cuda_on_cpu dataset device epochs model "
               "peak_memory_bytes precision seed stage test_accuracy test_loss timings");
-  const json expected = {{"stage", "stage01_serial"},
-                         {"cuda_on_cpu", false},
-                         {"dataset", "digits"},
-                         {"model", "mlp 784-8-10, relu, cross-entropy"},
-                         {"precision", "float"},
-                         {"batch_size", 20},
-                         {"seed", 7}};
+  const json expected = json::parse(
+      R"({"stage": "stage01_serial", "cuda_on_cpu": false, "dataset": "digits", "precision": "float",
+          "model": "mlp 784-8-10, relu, cross-entropy", "batch_size": 20, "seed": 7})");
   for (const auto& [key, value] : expected.items()) EXPECT_EQ(report.at(key), value) << key;
   EXPECT_TRUE(report.at("device").get<std::string>().starts_with("CPU ("));
   expect_contains(report.at("command").get<std::string>(), " train --train-limit 60");

@@ -52,30 +52,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class Server:
+class Server(http.server.ThreadingHTTPServer):
     """Serves these files while it is open."""
 
     def __init__(self, files, continues=True):
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.files = files
-        self.http.requests = []
-        self.http.continues = continues
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files, self.continues, self.requests = files, continues, []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.http.shutdown()
-        self.http.server_close()
+    def __exit__(self, *error):
+        self.shutdown()
+        super().__exit__(*error)
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.http.server_port}"
-
-    @property
-    def requests(self):
-        return self.http.requests
+        return f"http://127.0.0.1:{self.server_port}"
 
 
 def unused_url():
