@@ -59,10 +59,8 @@ TEST_F(Compare, NeedsTheSameParameters) {
   }
 }
 
-class MakeDataset : public CommandLine {};
-
 /// The same twice, and counts as people do. Also what compare_checkpoints lets pass.
-TEST_F(MakeDataset, WritesWhatIsAskedFor) {
+TEST_F(CommandLine, MakeDatasetWritesWhatIsAskedFor) {
   run_table("checkpoint_tools");
 }
 

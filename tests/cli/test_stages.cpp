@@ -14,19 +14,11 @@ class Stages : public Trainings {
   void SetUp() override { need_device("stage02_naive_cuda"); }
 };
 
-const Sayings forms = {
-    {"stage02_naive_cuda", ""},
-    {"stage02_naive_cuda", "--block-size 4"},
-    {"stage03_shared_memory", ""},
-    {"stage03_shared_memory", "--gemm tile-16 --reduce interleaved"},
-    {"stage04_minibatch", ""},
-    {"stage04_minibatch", "--stream-batches --capture off"},
-    {"stage04_minibatch", "--gather kernel --fuse rows"},
-    {"stage04_minibatch", "--fuse off"},
-};
-
+/// By default, which is 5 epochs, and with options of their own.
 TEST_F(Stages, LearnWhatStage01Learns) {
-  for (const auto& [program, options] : forms) expect_training(program, options);
+  for (const auto& [program, options] : table("forms_of_stages")) {
+    expect_training(program, options);
+  }
   for (const std::string workers :
        {"--workers 3", "--workers 2 --average weights --average-every 4"}) {
     expect_training("stage04_minibatch", workers, workers);

@@ -11,20 +11,11 @@ class Variants : public Trainings {
   void SetUp() override { need_device("stage02_naive_cuda"); }
 };
 
-const Sayings forms = {
-    {"ladder blocked", ""},
-    {"ladder rungs", ""},
-    {"ladder rungs", "--gemm dot-last-warp --reduce last-warp"},
-    {"ladder persistent", ""},
-    {"ladder persistent", "--persistent on"},
-    {"per_step_memory", ""},
-    {"per_step_memory", "--memory once"},
-    {"fold_bias", ""},
-    {"fold_bias", "--fold-bias out-of-place"},
-};
-
+/// By default, which is 5 epochs, and with options of their own.
 TEST_F(Variants, LearnWhatStage01Learns) {
-  for (const auto& [program, options] : forms) expect_training(program, options);
+  for (const auto& [program, options] : table("forms_of_variants")) {
+    expect_training(program, options);
+  }
   expect_training("ladder blocked", "--workers 3", "--workers 3");
 }
 

@@ -2,7 +2,6 @@
 /// GoogleTest in several processes: every rank runs every test, rank 0 reports.
 
 #include <iostream>
-#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -33,8 +32,8 @@ class EndAllRanks final : public testing::EmptyTestEventListener {
   std::string test_;  ///< GoogleTest cannot be asked while it reports
 };
 
-std::unique_ptr<mpi::World>& world_of_program() {
-  static std::unique_ptr<mpi::World> world;
+mpi::World*& world_of_program() {
+  static mpi::World* world = nullptr;
   return world;
 }
 
@@ -57,23 +56,20 @@ const mpi::Placement& test_placement() {
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  world_of_program() = std::make_unique<mpi::World>(argc, argv);
+  mpi::World world(argc, argv);
+  world_of_program() = &world;
   if (const std::string objection = filter_objection(); !objection.empty()) {
-    if (test_world().rank() == 0) std::cerr << objection << ".\n";
-    world_of_program().reset();
+    if (world.rank() == 0) std::cerr << objection << ".\n";
     return 1;
   }
   try {
     test_placement();
   } catch (const Error& error) {
-    if (test_world().rank() == 0) std::cout << "Skipped: " << error.what() << '\n';
-    world_of_program().reset();
+    if (world.rank() == 0) std::cout << "Skipped: " << error.what() << '\n';
     return 0;
   }
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  if (test_world().rank() > 0) delete listeners.Release(listeners.default_result_printer());
+  if (world.rank() > 0) delete listeners.Release(listeners.default_result_printer());
   listeners.Append(new EndAllRanks);
-  const int code = RUN_ALL_TESTS();
-  world_of_program().reset();
-  return code;
+  return RUN_ALL_TESTS();
 }
