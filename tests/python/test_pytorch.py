@@ -28,6 +28,7 @@ import run_in_pytorch
 
 BOUNDS = {torch.float32: 1e-6, torch.float64: 1e-12}
 HAS_H5PY = importlib.util.find_spec("h5py") is not None
+NEEDS_H5PY = unittest.skipUnless(HAS_H5PY, "This python3 has PyTorch, but no h5py.")
 
 
 def outputs(module: torch.nn.Module, samples: np.ndarray) -> np.ndarray:
@@ -38,8 +39,6 @@ def outputs(module: torch.nn.Module, samples: np.ndarray) -> np.ndarray:
 
 class Pytorch(Case):
     def convert(self, source: str, target: str) -> None:
-        if not HAS_H5PY:
-            self.skipTest("This python3 has PyTorch, but no h5py.")
         import convert
 
         with contextlib.redirect_stdout(io.StringIO()):
@@ -65,6 +64,7 @@ class Outputs(Pytorch):
                 safetensors.write(path, to_pytorch(network, parameters), metadata)
                 self.expect_same(run_in_pytorch.load(path)[1], network, parameters)
 
+    @NEEDS_H5PY
     def test_are_those_of_stage01(self):
         stage01("make_dataset", "--train", 60, "--test", 30, "--output", "digits",
                 folder=self.folder)
@@ -89,11 +89,14 @@ class Outputs(Pytorch):
 class StateDict(Pytorch):
     """Files of PyTorch's own."""
 
+    @NEEDS_H5PY
     def test_there_and_back(self):
+        from stagewise import checkpoint
+
         for name in NETWORKS:
             for dtype in (np.float32, np.float64):
                 attributes, parameters = made_up(name, dtype)
-                self.save(attributes, parameters)
+                checkpoint.write(self.folder / "a.h5", checkpoint.Checkpoint(attributes, parameters))
                 self.convert("a.h5", "a.pt")
                 network = network_of(attributes, name)
                 module = run_in_pytorch.build(network)
@@ -102,13 +105,6 @@ class StateDict(Pytorch):
                 self.expect_same(module, network, parameters)
                 self.convert("a.pt", "b.h5")
                 self.expect_equal_files("a.h5", "b.h5", name)
-
-    def save(self, attributes: dict, parameters: Parameters) -> None:
-        if not HAS_H5PY:
-            self.skipTest("This python3 has PyTorch, but no h5py.")
-        from stagewise import checkpoint
-
-        checkpoint.write(self.folder / "a.h5", checkpoint.Checkpoint(attributes, parameters))
 
     def test_of_a_module(self):
         attributes, parameters = made_up("cnn")
