@@ -40,17 +40,6 @@ fs::path target_of(const fs::path& path) {
   return target;
 }
 
-/// In a sticky folder, such as /tmp, permission to write to a file is not enough to replace it.
-bool may_be_replaced(const fs::path& target) {
-  struct stat folder {};
-  struct stat file {};
-  if (::stat(target.parent_path().c_str(), &folder) != 0 || ::stat(target.c_str(), &file) != 0)
-    return true;
-  const uid_t user = ::geteuid();
-  return (folder.st_mode & S_ISVTX) == 0 || user == 0 || user == folder.st_uid ||
-         user == file.st_uid;
-}
-
 /// Replacing a device with a file would harm far more than this run; and a read-only file should
 /// not be replaced, although write permission for its folder would suffice.
 void expect_writable_or_absent(const fs::path& target, const fs::path& path,
@@ -65,10 +54,6 @@ void expect_writable_or_absent(const fs::path& target, const fs::path& path,
   if (!fs::status_known(status)) throw failure(what, path, error.message());
   if (fs::exists(status)) {
     if (::access(target.c_str(), W_OK) != 0) throw failure(what, path);
-    if (!may_be_replaced(target)) {
-      throw failure(what, path,
-                    "it belongs to somebody else, in a folder where only owners replace files");
-    }
   } else if (!fs::is_directory(target.parent_path(), error)) {
     throw failure(what, path, "there is no folder " + target.parent_path().string());
   }
@@ -85,18 +70,14 @@ fs::path partial_of(const fs::path& target) {
   return target.parent_path() / (name + ".partial");
 }
 
-/// Gives a new file the owner, group and permissions of the old one.
+/// Gives a new file the owner, group and permissions of the old one. Where it has to be left to
+/// another group, that group gets no more than everybody had.
 void keep_permissions(int descriptor, const struct stat& old) {
-  constexpr mode_t all = 0777;
-  constexpr mode_t of_group = 0070;
-  constexpr mode_t of_others = 0007;
-  constexpr unsigned between = 3;
-  mode_t mode = old.st_mode & all;
+  mode_t mode = old.st_mode & 0777;
   const auto unchanged = static_cast<uid_t>(-1);
   if (::fchown(descriptor, old.st_uid, old.st_gid) != 0 &&
       ::fchown(descriptor, unchanged, old.st_gid) != 0) {
-    // It is left to another group now, which gets no more than everybody had.
-    mode = (mode & ~of_group) | ((mode & of_others) << between);
+    mode = (mode & 0707) | ((mode & 0007) << 3U);
   }
   ::fchmod(descriptor, mode);
 }
