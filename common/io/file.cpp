@@ -1,9 +1,6 @@
 #include "io/file.hpp"
 
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <random>
 #include <system_error>
@@ -111,62 +108,7 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
   return true;
 }
 
-/// The files to remove; null if there is none. They are kept here because a handler has no
-/// arguments and may access little. If there are more files, the others are not removed.
-// NOLINTNEXTLINE(*-non-const-global-variables)
-std::array<std::atomic<const char*>, 16> files;
-static_assert(std::atomic<const char*>::is_always_lock_free, "a signal's handler must not wait");
-
-/// It does only what POSIX allows in a handler.
-void remove_files_and_end(int signal) {
-  for (std::atomic<const char*>& file : files) {
-    const char* const path = file.exchange(nullptr);
-    if (path != nullptr) ::unlink(path);
-  }
-  ::raise(signal);  // again, and as SA_RESETHAND says it now does what it does by default
-}
-
-/// Again for each file, as other code may have changed what a signal does.
-void install_handlers() {
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU}) {
-    struct sigaction action {};
-    if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
-    action = {};
-    action.sa_handler = remove_files_and_end;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigemptyset(&action.sa_mask);
-    sigaction(signal, &action, nullptr);
-  }
-}
-
 }  // namespace
-
-/// While it lives, a signal that asks the process to end (Ctrl-C, a terminal that closes, kill)
-/// removes a file first. A signal that is already handled or ignored stays so.
-class RemovedOnInterruption {
- public:
-  /// @param path of a file that this process has created.
-  explicit RemovedOnInterruption(std::string path) : path_(std::move(path)) {
-    install_handlers();
-    for (std::atomic<const char*>& file : files) {
-      const char* nobody = nullptr;
-      if (!file.compare_exchange_strong(nobody, path_.c_str())) continue;
-      place_ = &file;
-      return;
-    }
-  }
-  ~RemovedOnInterruption() {
-    if (place_ == nullptr || place_->exchange(nullptr) != nullptr) return;
-    // Another thread is in the handler and may still read the path: the process is about to end.
-    for (;;) ::pause();
-  }
-  RemovedOnInterruption(const RemovedOnInterruption&) = delete;
-  RemovedOnInterruption& operator=(const RemovedOnInterruption&) = delete;
-
- private:
-  std::string path_;
-  std::atomic<const char*>* place_ = nullptr;  ///< where the handler finds the path
-};
 
 NewFile::NewFile(const fs::path& path, std::string_view what)
     : path_(path), what_(what), target_(target_of(path)) {
@@ -174,13 +116,6 @@ NewFile::NewFile(const fs::path& path, std::string_view what)
   expect_writable_or_absent(target_, path_, what_);
   descriptor_ = create_beside(target_, partial_);
   if (descriptor_ < 0) throw failure(what_, path_);
-  try {
-    on_interruption_ = std::make_unique<RemovedOnInterruption>(partial_.string());
-  } catch (...) {  // no destructor will
-    ::close(descriptor_);
-    ::unlink(partial_.c_str());
-    throw;
-  }
 }
 
 NewFile::~NewFile() {
@@ -204,7 +139,6 @@ void NewFile::publish() {
   expect_writable_or_absent(target_, path_, what_);  // still
   if (::rename(partial_.c_str(), target_.c_str()) != 0) throw failure(what_, path_);
   partial_.clear();
-  on_interruption_.reset();
 }
 
 void check_writable(const fs::path& path, std::string_view what) {

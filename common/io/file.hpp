@@ -4,22 +4,19 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace stagewise {
 
-class RemovedOnInterruption;
-
 /// A file that takes its place only when it is complete. A reader of `path`, even after a crash at
 /// any moment, finds either the old contents or the new. If several are written to one place at the
 /// same time, the last to be published wins.
 ///
 /// Until then the contents are beside it in a file with a unique name, ".NAME.xxxxxx.partial". Only
-/// a process that is killed outright can leave it there. The new file takes over the permissions
-/// and, where the system allows, the owner and group of the one that it replaces.
+/// a process that is ended by a signal while it writes can leave it there. The new file takes over
+/// the permissions and, where the system allows, the owner and group of the one that it replaces.
 class NewFile {
  public:
   /// Makes sure that `path` is a regular file that may be written to, or absent, and creates the
@@ -52,7 +49,6 @@ class NewFile {
   std::filesystem::path target_;
   std::filesystem::path partial_;
   int descriptor_ = -1;
-  std::unique_ptr<RemovedOnInterruption> on_interruption_;
 };
 
 /// Checks that write_file() will be able to write to `path`. Meant to be called before hours of
