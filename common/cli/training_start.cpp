@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdio>
 
-#include "io/checksum.hpp"
 #include "network/initialize.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/option_error.hpp"

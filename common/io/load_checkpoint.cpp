@@ -6,8 +6,7 @@
 #include <set>
 
 #include "io/checkpoint.hpp"
-#include "io/checksum.hpp"
-#include "io/hdf5_file.hpp"
+#include "io/hdf5.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
@@ -205,7 +204,6 @@ class CheckpointReader {
 }  // namespace
 
 Checkpoint load_checkpoint(const fs::path& path) {
-  const hdf5::Quiet quiet;
   Checkpoint checkpoint = CheckpointReader(path).read();
   // Runs of digits count as numbers: fc2 is before fc10.
   std::stable_sort(checkpoint.parameters.begin(), checkpoint.parameters.end(),

@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
+#include <limits>
+
+#include <zlib.h>
 
 #include "io/checkpoint.hpp"
-#include "io/checksum.hpp"
 #include "io/file.hpp"
 #include "io/hdf5.hpp"
 #include "tensor/error.hpp"
@@ -133,11 +137,75 @@ std::vector<std::byte> file_image(const Checkpoint& checkpoint) {
   return {begin, begin + size};
 }
 
+class Checksum {
+ public:
+  explicit Checksum(bool in_float) : in_float_(in_float) {}
+
+  void add(const std::string& text) { add(text.c_str(), text.size() + 1); }
+
+  template <typename Unsigned>
+  void add(Unsigned number) {
+    static_assert(std::endian::native == std::endian::little, "as the bytes are described");
+    add(&number, sizeof(number));
+  }
+
+  void add(const std::vector<ParameterValues>& parameters) {
+    std::vector<const ParameterValues*> sorted;
+    for (const ParameterValues& parameter : parameters) sorted.push_back(&parameter);
+    std::sort(sorted.begin(), sorted.end(),
+              [](const auto* a, const auto* b) { return a->name < b->name; });
+    for (const ParameterValues* const parameter : sorted) {
+      add(parameter->name);
+      for (int i = 0; i < parameter->shape.rank(); ++i) {
+        add(static_cast<std::uint64_t>(parameter->shape[i]));
+      }
+      for (const double value : parameter->values) add_value(value);
+    }
+  }
+
+  std::uint32_t value() const { return static_cast<std::uint32_t>(value_); }
+
+ private:
+  void add(const void* bytes, std::size_t size) {
+    value_ = ::crc32_z(value_, static_cast<const Bytef*>(bytes), size);
+  }
+
+  /// As the file has it: what is too large for a float is infinite there.
+  void add_value(double value) {
+    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+    if (!in_float_) return add(std::bit_cast<std::uint64_t>(value));
+    if (std::abs(value) > std::numeric_limits<float>::max())
+      value = std::copysign(std::numeric_limits<double>::infinity(), value);
+    add(std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+  }
+
+  bool in_float_;
+  uLong value_ = ::crc32(0, nullptr, 0);
+};
+
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
-  const hdf5::Quiet quiet;
+  hdf5::keep_quiet();
   write_file(path, file_image(checkpoint), "checkpoint");
+}
+
+std::uint32_t checksum_of(const Checkpoint& checkpoint) {
+  const bool in_float = checkpoint.precision == "float";
+  Checksum checksum(in_float);
+  checksum.add(checkpoint.model);
+  checksum.add(std::string(in_float ? "float" : "double"));
+  checksum.add(checkpoint.seed);
+  checksum.add(static_cast<std::uint64_t>(checkpoint.epoch));
+  checksum.add(static_cast<std::uint64_t>(checkpoint.step));
+  for (const auto& [name, value] : checkpoint.settings) {
+    checksum.add(name);
+    checksum.add(value);
+  }
+  checksum.add(checkpoint.parameters);
+  for (const std::vector<ParameterValues>& worker : checkpoint.workers) checksum.add(worker);
+  checksum.add(checkpoint.optimizer);
+  return checksum.value();
 }
 
 }  // namespace stagewise

@@ -39,7 +39,7 @@ class Checkpoint:
         return [self.parameters, *self.workers, self.optimizer]
 
     def checksum(self) -> int:
-        """The CRC-32 of the contents, as common/io/checksum.hpp describes it."""
+        """The CRC-32 of the contents, as common/io/checkpoint.hpp describes it."""
         value = 0
         for part in self._checked():
             value = zlib.crc32(part, value)

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/hdf5_file.hpp"
+#include "io/hdf5.hpp"
 #include "tensor/counts.hpp"
 
 namespace stagewise {
@@ -129,12 +129,10 @@ class DataReader {
 }  // namespace
 
 Dataset read_hdf5(const fs::path& path) {
-  const hdf5::Quiet quiet;
   return DataReader(path).read(true);
 }
 
 std::optional<Dataset> read_hdf5_without_labels(const fs::path& path) {
-  const hdf5::Quiet quiet;
   const DataReader reader(path);
   if (reader.has_labels()) return std::nullopt;
   return reader.read(false);

@@ -1,5 +1,3 @@
-#include "io/hdf5_file.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/file.hpp"
+#include "io/hdf5.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/quote.hpp"
 
@@ -172,6 +171,7 @@ std::string list(const std::vector<hsize_t>& dimensions) {
 
 InputFile::InputFile(std::filesystem::path path, std::string complaint)
     : path_(std::move(path)), complaint_(std::move(complaint)), file_(-1, H5Fclose) {
+  keep_quiet();
   const std::string objection = objection_to_reading(path_);
   if (!objection.empty()) throw failure(objection);
   if (std::filesystem::file_size(path_) == 0) throw failure("the file is empty");
