@@ -58,7 +58,7 @@ Input read_picture(const Checkpoint& checkpoint, const RunOptions& options) {
 
 Input read_samples(const Checkpoint& checkpoint, const RunOptions& options) {
   Unseen data = load_adopted(options, options.load,
-                             [&] { return load_for_prediction(options.data, options.encoding); });
+                             [&] { return load_unseen(options.data, options.encoding); });
   if (!data.has_labels) expected_shape(checkpoint, options);
   const std::string unit = (is_single_file(options.data) ? "" : "test ") + unit_of(data.samples);
   Input input = {.samples = std::move(data.samples), .has_labels = data.has_labels};

@@ -42,10 +42,10 @@ class Ranks {
   }
 
   /// The data for evaluation, in the same way.
-  /// @throws as load_for_evaluation().
+  /// @throws as load_unseen().
   virtual Dataset load_for_evaluation(const DatasetOptions& options,
                                       const std::optional<TableEncoding>& encoding) {
-    return stagewise::load_for_evaluation(options, encoding);
+    return load_unseen(options, encoding).samples;
   }
 
   /// Rank 0's text, on every rank.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -77,6 +78,11 @@ std::string sentence(const std::function<void()>& function) {
   }
   ADD_FAILURE() << "nothing was refused";
   return "";
+}
+
+Dataset load_for_evaluation(const DatasetOptions& options,
+                            const std::optional<TableEncoding>& encoding = {}) {
+  return load_unseen(options, encoding).samples;
 }
 
 std::string usage_error(const DatasetOptions& options) {
@@ -263,7 +269,7 @@ TEST(Load, PredictionNeedsNoLabelsOfImages) {
     fs::rename(options.name, folder / name);
     options.name = (folder / name).string();
     options.test_limit = 3;
-    const Unseen unseen = load_for_prediction(options);
+    const Unseen unseen = load_unseen(options);
     EXPECT_FALSE(unseen.has_labels);
     EXPECT_EQ(*unseen.samples.pixels(), *folder.digits.slice(0, 3).pixels());
     EXPECT_EQ(unseen.samples.labels(), std::vector<std::int32_t>(3));
@@ -389,12 +395,12 @@ TEST(Load, PredictionNeedsNoLabelsOfATable) {
   DatasetOptions options = table(folder);
   const Split split = load_for_training(options);
   options.needs_labels = false;
-  const Unseen labelled = load_for_prediction(options, split.encoding);
+  const Unseen labelled = load_unseen(options, split.encoding);
   EXPECT_TRUE(labelled.has_labels);
   EXPECT_EQ(labelled.samples.labels(), load_for_evaluation(options, split.encoding).labels());
 
   write_table(folder, "a,b\n1,7\n9,7\n");
-  const Unseen unseen = load_for_prediction(options, split.encoding);
+  const Unseen unseen = load_unseen(options, split.encoding);
   EXPECT_FALSE(unseen.has_labels);
   EXPECT_EQ(unseen.samples.size(), 2);
   write_table(folder, "a,b,kind\n1,7,odd\n9,7,odd\n");
@@ -402,14 +408,14 @@ TEST(Load, PredictionNeedsNoLabelsOfATable) {
       << "standardized as the training was";
 
   write_table(folder, "b,a\n1,7\n");
-  EXPECT_EQ(sentence<Error>([&] { load_for_prediction(options, split.encoding); }),
+  EXPECT_EQ(sentence<Error>([&] { load_unseen(options, split.encoding); }),
             (folder / "table.csv").string() +
                 " has the feature columns b, a, but the network was trained on a, b");
   write_table(folder, "a,b\n");
-  EXPECT_EQ(sentence<Error>([&] { load_for_prediction(options, split.encoding); }),
+  EXPECT_EQ(sentence<Error>([&] { load_unseen(options, split.encoding); }),
             (folder / "table.csv").string() + " has a header, but not one row below it");
   options.needs_labels = true;
-  EXPECT_THROW(load_for_prediction(options, split.encoding), UsageError);
+  EXPECT_THROW(load_unseen(options, split.encoding), UsageError);
 }
 
 TEST(Load, LabelsAreForTablesOnly) {

@@ -131,13 +131,8 @@ SingleFile idx_file(const fs::path& images, const DatasetOptions& options, const
 
 SingleFile csv_file(const fs::path& path, const DatasetOptions& options,
                     const TableEncoding* known) {
-  if (!options.needs_labels && known != nullptr) {
-    if (auto table = read_csv_without_labels(path, options.label, *known)) {
-      return {std::move(table->dataset), std::move(table->encoding), false};
-    }
-  }
-  Table table = read_csv(path, options.label, known);
-  return {std::move(table.dataset), std::move(table.encoding)};
+  Table table = read_csv(path, options.label, known, options.needs_labels);
+  return {std::move(table.dataset), std::move(table.encoding), table.has_labels};
 }
 
 SingleFile hdf5_file(const fs::path& path, const DatasetOptions& options, const TableEncoding*) {

@@ -58,10 +58,11 @@ std::vector<std::string> read_header(CsvReader& reader) {
   return names;
 }
 
+/// @return the number of columns if there is no such column, which needs not be there.
 std::size_t find_label(const std::vector<std::string>& columns, const std::string& label,
-                       const fs::path& path) {
+                       const fs::path& path, bool is_needed) {
   const auto found = std::find(columns.begin(), columns.end(), label);
-  if (found == columns.end()) {
+  if (found == columns.end() && is_needed) {
     throw OptionError("--label " +
                           (label.empty() ? "must name the column of " + path.string() +
                                                " that holds the class; the columns are "
@@ -164,17 +165,6 @@ Rows read_rows(CsvReader& reader, const std::vector<std::string>& columns,
   return rows;
 }
 
-void expect_features(const std::vector<std::string>& features, const TableEncoding& known,
-                     const fs::path& path) {
-  if (known.features == features) return;
-  throw Error(path.string() + " has the feature columns " + list(features) +
-              ", but the network was trained on " + list(known.features));
-}
-
-void expect_rows(const Rows& rows, const fs::path& path) {
-  if (rows.count == 0) throw Error(path.string() + " has a header, but not one row below it");
-}
-
 }  // namespace
 
 std::string to_text(const TableEncoding& encoding) {
@@ -204,21 +194,29 @@ TableEncoding parse_table_encoding(const std::string& text) {
   return encoding;
 }
 
-Table read_csv(const fs::path& path, const std::string& label, const TableEncoding* known) {
+Table read_csv(const fs::path& path, const std::string& label, const TableEncoding* known,
+               bool needs_labels) {
   CsvReader reader(path);
   const std::vector<std::string> columns = read_header(reader);
-  const std::size_t label_column = find_label(columns, label, path);
+  const std::size_t label_column =
+      find_label(columns, label, path, needs_labels || known == nullptr);
+  const bool has_labels = label_column < columns.size();
   TableEncoding encoding;
   encoding.features = columns;
-  encoding.features.erase(encoding.features.begin() + static_cast<std::ptrdiff_t>(label_column));
+  if (has_labels) {
+    encoding.features.erase(encoding.features.begin() + static_cast<std::ptrdiff_t>(label_column));
+  }
   if (encoding.features.empty()) {
     throw Error(path.string() + " has no column but " + excerpt(label) +
                 ": there is nothing to learn from");
   }
-  if (known != nullptr) expect_features(encoding.features, *known, path);
+  if (known != nullptr && known->features != encoding.features) {
+    throw Error(path.string() + " has the feature columns " + list(encoding.features) +
+                ", but the network was trained on " + list(known->features));
+  }
 
   Rows rows = read_rows(reader, columns, label_column);
-  expect_rows(rows, path);
+  if (rows.count == 0) throw Error(path.string() + " has a header, but not one row below it");
 
   if (known != nullptr) {
     encoding = *known;
@@ -230,24 +228,12 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
                   ": there is nothing to tell apart");
     }
   }
-  std::vector<std::int32_t> numbers = numbers_of(rows.labels, encoding.classes, label, path);
+  std::vector<std::int32_t> numbers(rows.count);
+  if (has_labels) numbers = numbers_of(rows.labels, encoding.classes, label, path);
   const Shape sample{static_cast<Index>(encoding.features.size())};
-  const int classes = static_cast<int>(encoding.classes.size());
+  const int classes = has_labels ? static_cast<int>(encoding.classes.size()) : 1;
   return {Dataset(sample, classes, std::move(rows.features), std::move(numbers)),
-          std::move(encoding)};
-}
-
-std::optional<Table> read_csv_without_labels(const fs::path& path, const std::string& label,
-                                             const TableEncoding& known) {
-  CsvReader reader(path);
-  const std::vector<std::string> columns = read_header(reader);
-  if (std::find(columns.begin(), columns.end(), label) != columns.end()) return std::nullopt;
-  expect_features(columns, known, path);
-  Rows rows = read_rows(reader, columns, columns.size());
-  expect_rows(rows, path);
-  const Shape sample{static_cast<Index>(columns.size())};
-  return Table{Dataset(sample, 1, std::move(rows.features), std::vector<std::int32_t>(rows.count)),
-               known};
+          std::move(encoding), has_labels};
 }
 
 void write_csv(const Dataset& dataset, const fs::path& path) {

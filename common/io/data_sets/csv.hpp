@@ -5,7 +5,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +32,7 @@ TableEncoding parse_table_encoding(const std::string& text);
 struct Table {
   Dataset dataset;
   TableEncoding encoding;
+  bool has_labels = true;  ///< otherwise, all rows have class 0, which means nothing
 };
 
 /// Reads a CSV file. It may be gzip-compressed, begin with a byte-order mark, end its lines with LF
@@ -43,20 +43,12 @@ struct Table {
 ///        holds finite numbers only. Names of columns and classes are UTF-8, as checkpoints keep
 ///        them.
 /// @param known if given, the table must have these features, and only these classes.
+/// @param needs_labels otherwise, a table with the known features may lack the column `label`.
 /// @return samples of shape [features].
 /// @throws UsageError naming the columns if none is called `label`; Error naming file, line and
 ///         column for anything that is wrong with the file.
 Table read_csv(const std::filesystem::path& path, const std::string& label,
-               const TableEncoding* known = nullptr);
-
-/// Reads a CSV file without the column that holds the class. All rows have class 0, which means
-/// nothing.
-/// @param label that column's name.
-/// @param known the features that the table must have.
-/// @return empty if the table has the column.
-/// @throws Error as read_csv().
-std::optional<Table> read_csv_without_labels(const std::filesystem::path& path,
-                                             const std::string& label, const TableEncoding& known);
+               const TableEncoding* known = nullptr, bool needs_labels = true);
 
 /// Writes a data set as a table: columns x1, x2, ... and, last, `label` with the class numbers.
 /// Pixels are written as bytes, other features with as many digits as are needed to read back the

@@ -136,13 +136,7 @@ Split load_for_training(const DatasetOptions& options) {
   return split;
 }
 
-Dataset load_for_evaluation(const DatasetOptions& options,
-                            const std::optional<TableEncoding>& encoding) {
-  return load_for_prediction(options, encoding).samples;
-}
-
-Unseen load_for_prediction(const DatasetOptions& options,
-                           const std::optional<TableEncoding>& encoding) {
+Unseen load_unseen(const DatasetOptions& options, const std::optional<TableEncoding>& encoding) {
   Limit limit = limit_for(Subset::test, options);
   std::optional<SingleFile> all = read_single_file(options, encoding ? &*encoding : nullptr);
   if (!all) {

@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "data/dataset.hpp"
-#include "io/data_sets/csv.hpp"
-#include "io/data_sets/dataset_options.hpp"
+#include "io/data_sets/catalog.hpp"
 
 namespace stagewise {
 
@@ -30,24 +29,21 @@ struct Split {
 ///         represent.
 Split load_for_training(const DatasetOptions& options);
 
-/// Loads or generates the data for evaluation: the test set, or all of a data set in a single file.
-/// @param encoding that of the table on which the network was trained, as load_for_training()
-///        returned it; ignored if the data are not a table. Without it, a table is standardized
-///        with its own mean and deviation, which does not suit a network that was trained on
-///        another.
-/// @throws as load_for_training().
-Dataset load_for_evaluation(const DatasetOptions& options,
-                            const std::optional<TableEncoding>& encoding = {});
-
-/// Samples to predict.
+/// Samples to evaluate or predict.
 struct Unseen {
   Dataset samples;
   bool has_labels = true;  ///< whether their classes mean something
 };
 
-/// The same for prediction: unless the options need labels, files in the formats idx, csv and hdf5
-/// may have none; then all samples have class 0.
-Unseen load_for_prediction(const DatasetOptions& options,
-                           const std::optional<TableEncoding>& encoding = {});
+/// Loads or generates samples that were not trained on: the test set, or all of a data set in a
+/// single file. Unless the options need labels, files in the formats idx, csv and hdf5 may have
+/// none; then all samples have class 0.
+/// @param encoding that of the table on which the network was trained, as load_for_training()
+///        returned it; ignored if the data are not a table. Without it, a table is standardized
+///        with its own mean and deviation, which does not suit a network that was trained on
+///        another.
+/// @throws as load_for_training().
+Unseen load_unseen(const DatasetOptions& options,
+                   const std::optional<TableEncoding>& encoding = {});
 
 }  // namespace stagewise
