@@ -4,9 +4,9 @@
 
 #include <unistd.h>
 
+#include "cli/answer_tables.hpp"
 #include "cli/answers.hpp"
 #include "cli/commands.hpp"
-#include "cli/confusion.hpp"
 #include "cli/drawing.hpp"
 #include "cli/header.hpp"
 #include "cli/latency.hpp"

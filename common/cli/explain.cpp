@@ -1,7 +1,9 @@
 #include "cli/explain.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <iostream>
 
 #include "cli/text.hpp"
 
@@ -114,6 +116,21 @@ std::string limits_text(const DeviceLimits& limits) {
          " for a launch";
 }
 
+/// What the kernels of each line have done, instead of times, which mean nothing about a GPU.
+void print_counters(const std::vector<Timing>& timings) {
+  const std::vector<Column> columns = {{"line", 34, true}, {"launches", 9}, {"copies", 8},
+                                       {"asked", 10},      {"sectors", 8},  {"conflicts", 10}};
+  const auto count = [](double number) { return with_thousands(std::llround(number)); };
+  std::cout << '\n' << heading_of(columns);
+  for (const Timing& row : timings) {
+    const KernelCounters& counters = row.counters;
+    std::cout << row_of(columns,
+                        {cut(row.operation, 34), count(counters.launches), count(counters.copies),
+                         with_prefix(counters.asked_bytes(), "B"),
+                         fixed(counters.sectors_per_request(), 1), count(counters.bank_conflicts)});
+  }
+}
+
 }  // namespace
 
 bool are_counted(const std::vector<Timing>& timings) {
@@ -157,6 +174,31 @@ void explain(const std::vector<Timing>& timings, const std::optional<DeviceLimit
     reports[i].counted_floor_seconds =
         counted_floor_of(timing.counters, timing.cost.operations, *limits).seconds;
   }
+}
+
+void print_timings(const std::vector<Timing>& timings) {
+  if (are_counted(timings)) return print_counters(timings);
+  double all = 0;
+  for (const Timing& row : timings) all += row.seconds;
+  const std::vector<Column> columns = {
+      {"line", 50, true}, {"calls", 8}, {"time", 10}, {"share", 8}};
+  std::cout << '\n' << heading_of(columns);
+  for (const Timing& row : timings) {
+    std::cout << row_of(columns,
+                        {cut(row.operation, 50), with_thousands(row.calls), duration(row.seconds),
+                         fixed(all > 0 ? 100 * row.seconds / all : 0, 1) + " %"});
+  }
+}
+
+std::vector<TimingReport> timing_reports(const std::vector<Timing>& timings) {
+  std::vector<TimingReport> reports;
+  for (const Timing& row : timings) {
+    reports.push_back({.operation = row.operation,
+                       .calls = row.calls,
+                       .forward_seconds = row.is_backward ? 0 : row.seconds,
+                       .backward_seconds = row.is_backward ? row.seconds : 0});
+  }
+  return reports;
 }
 
 }  // namespace stagewise

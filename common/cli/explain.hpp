@@ -1,5 +1,5 @@
 /// @file
-/// `train --explain`: how long the lines of a step take, and how long they must.
+/// `train --timings` and `--explain`: how long the lines of a step take, and how long they must.
 #pragma once
 
 #include <optional>
@@ -28,5 +28,11 @@ std::string explanation(const std::vector<Timing>& timings,
 /// Adds costs and floors to the rows of a report, one for each timing.
 void explain(const std::vector<Timing>& timings, const std::optional<DeviceLimits>& limits,
              std::vector<TimingReport>& reports);
+
+/// Prints the list of the program's lines, with the time that each has taken.
+void print_timings(const std::vector<Timing>& timings);
+
+/// The same for the report.
+std::vector<TimingReport> timing_reports(const std::vector<Timing>& timings);
 
 }  // namespace stagewise

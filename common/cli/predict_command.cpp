@@ -5,11 +5,11 @@
 
 #include <unistd.h>
 
+#include "cli/answer_tables.hpp"
 #include "cli/answers.hpp"
 #include "cli/commands.hpp"
 #include "cli/drawing.hpp"
 #include "cli/header.hpp"
-#include "cli/predictions.hpp"
 #include "cli/stage_network.hpp"
 #include "cli/status_line.hpp"
 #include "cli/text.hpp"

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -11,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/output.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
 
@@ -36,14 +36,15 @@ const CLI::App& innermost(const CLI::App& app) {
 /// Options, or commands, that the help shows.
 std::vector<std::string> names_like(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
+  const auto add = [&](const auto& all) {
+    for (const auto* const one : all) {
+      if (!one->get_group().empty()) names.push_back(one->get_name());
+    }
+  };
   if (word.starts_with("-")) {
-    for (const CLI::Option* const option : app.get_options()) {
-      if (!option->get_group().empty()) names.push_back(option->get_name());
-    }
+    add(app.get_options());
   } else {
-    for (const CLI::App* const command : app.get_subcommands({})) {
-      if (!command->get_group().empty()) names.push_back(command->get_name());
-    }
+    add(app.get_subcommands({}));
   }
   return names;
 }
@@ -136,6 +137,36 @@ void set_help(CLI::App& app) {
   }
 }
 
+// A signal handler has no other place to write to. NOLINTNEXTLINE(*-non-const-global-variables)
+volatile std::sig_atomic_t pipe_was_closed = 0;
+
+void note_closed_pipe(int /*signal*/) {
+  pipe_was_closed = 1;
+}
+
+void set_handler(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGPIPE, &action, nullptr);
+}
+
+/// From now on, writing to a pipe that nobody reads fails, instead of ending the process before it
+/// has saved its results. If the signal was already ignored, it still is.
+void survive_closed_pipe() {
+  struct sigaction before {};
+  ::sigaction(SIGPIPE, nullptr, &before);
+  if (before.sa_handler == SIG_DFL) set_handler(note_closed_pipe);
+}
+
+/// Ends the process as if survive_closed_pipe() had not been called: with the signal SIGPIPE and
+/// without a message. Shells report this as exit code 141.
+[[noreturn]] void end_by_closed_pipe() {
+  set_handler(SIG_DFL);
+  std::raise(SIGPIPE);
+  std::_Exit(EXIT_FAILURE);  // where the signal is blocked
+}
+
 }  // namespace
 
 int run_program(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body,
@@ -195,6 +226,10 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
   } catch (const std::exception& error) {
     return fail(std::string("an unforeseen error ended the program: ") + error.what(), 1);
   }
+}
+
+bool output_is_closed() {
+  return !std::cout && pipe_was_closed != 0;
 }
 
 void note_idle(const std::string& program, const std::string& option, const std::string& reason) {

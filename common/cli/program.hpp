@@ -31,6 +31,13 @@ struct ProgramHooks {
 int run_program(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body,
                 const ProgramHooks& hooks = {});
 
+/// Thrown to end a program that only prints, when its output is no longer read.
+struct OutputClosed {};
+
+/// Whether standard output is a pipe that nobody reads any more. Known only after something has
+/// been written.
+bool output_is_closed();
+
 /// Says on standard error that an option has no effect, which is no failure.
 /// @param program its name.
 /// @param option its name without dashes.

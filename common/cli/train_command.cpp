@@ -5,7 +5,6 @@
 
 #include "cli/check_files.hpp"
 #include "cli/commands.hpp"
-#include "cli/csv_log.hpp"
 #include "cli/explain.hpp"
 #include "cli/header.hpp"
 #include "cli/stage_network.hpp"

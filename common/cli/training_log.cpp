@@ -1,16 +1,22 @@
 #include "cli/training_log.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <iostream>
-#include <span>
+#include <sstream>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
-#include "cli/explain.hpp"
 #include "cli/header.hpp"
-#include "cli/output.hpp"
+#include "cli/program.hpp"
 #include "cli/text.hpp"
 #include "cli/values.hpp"
+#include "io/file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "training/parameters.hpp"
@@ -22,7 +28,100 @@ constexpr auto epoch_name = "best-epoch";
 constexpr auto loss_name = "best-validation-loss";
 constexpr auto accuracy_name = "best-validation-accuracy";
 
+constexpr std::string_view csv_columns =
+    "epoch,step,loss,accuracy,learning_rate,images_per_second,validation_loss,"
+    "validation_accuracy\n";
+
+/// How far a training has come.
+struct Progress {
+  std::int64_t epoch = 0;
+  std::int64_t step = 0;
+
+  bool operator==(const Progress&) const = default;
+};
+
+std::string to_text(const Progress& progress) {
+  return "epoch " + with_thousands(progress.epoch) + ", step " + with_thousands(progress.step);
+}
+
+/// What the first two cells of a row say.
+std::optional<Progress> progress_of(const std::string& row) {
+  Progress progress;
+  std::array<char, 2> commas{};
+  std::istringstream cells(row);
+  cells >> std::noskipws >> progress.epoch >> commas[0] >> progress.step >> commas[1];
+  if (!cells || commas != std::array{',', ','}) return std::nullopt;
+  return progress;
+}
+
+/// The rows that a training has written up to `end`.
+std::string rows_until(const Progress& end, const std::filesystem::path& path,
+                       const std::string& source) {
+  const auto failure = [&](const std::string& what) {
+    return Error("the table " + path.string() + " cannot be continued: " + what +
+                 "; choose another name for --csv");
+  };
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) return "";
+  const std::string objection = objection_to_reading(path);
+  if (!objection.empty()) throw failure(objection);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw failure(std::strerror(errno));
+  if (file.peek() == std::ifstream::traits_type::eof() && !file.bad()) return "";
+  std::string line;
+  if (!std::getline(file, line) || line + '\n' != csv_columns) {
+    throw failure("its first line is not that of a training's log");
+  }
+  std::string rows;
+  Progress last;
+  while (std::getline(file, line) && !file.eof()) {  // the end of a line may have been cut off
+    const std::optional<Progress> progress = progress_of(line);
+    if (!progress) throw failure("it has a row without epoch and step");
+    if (progress->epoch > end.epoch) break;  // will be trained, and written, again
+    last = *progress;
+    rows += line + '\n';
+  }
+  if (file.bad()) throw failure("it cannot be read to its end");
+  if (!rows.empty() && last != end) {
+    throw failure("its rows lead to " + to_text(last) + ", but " + source + " is of " +
+                  to_text(end));
+  }
+  return rows;
+}
+
+std::string cell_of(const std::optional<double>& value) {
+  return value ? shortest(*value) : "";
+}
+
+std::string row_of(const StepReport& step, const EpochReport& epoch) {
+  return csv_line({std::to_string(step.epoch), std::to_string(step.step), shortest(step.loss),
+                   shortest(step.accuracy), shortest(step.learning_rate),
+                   shortest(step.images_per_second), cell_of(epoch.validation_loss),
+                   cell_of(epoch.validation_accuracy)});
+}
+
 }  // namespace
+
+CsvLog::CsvLog(std::filesystem::path path, const Checkpoint* resumed, const std::string& source)
+    : path_(std::move(path)), beginning_(csv_columns) {
+  if (path_.empty() || resumed == nullptr) return;
+  beginning_ += rows_until({resumed->epoch, resumed->step}, path_, source);
+}
+
+void CsvLog::add(const EpochReport& epoch, std::span<const StepReport> rows) {
+  if (path_.empty()) return;
+  std::string text;
+  for (const StepReport& row : rows) {
+    text += row_of(row, &row == &rows.back() ? epoch : EpochReport{});
+  }
+  const auto bytes_of = [](const std::string& some) { return std::as_bytes(std::span(some)); };
+  if (is_begun_ && std::filesystem::exists(path_)) {
+    append_to_file(path_, bytes_of(text), "table");
+  } else {
+    write_file(path_, bytes_of(beginning_ + text), "table");
+  }
+  is_begun_ = true;
+}
 
 bool BestEpoch::is_beaten_by(const EpochReport& report) const {
   if (*report.validation_accuracy != accuracy) return *report.validation_accuracy > accuracy;
@@ -162,50 +261,6 @@ void TrainingLog::add_to(Report& report) const {
   report.epochs = epochs_;
   report.steps = steps_;
   if (best_) report.best_epoch = best_->epoch;
-}
-
-namespace {
-
-/// What the kernels of each line have done, instead of times, which mean nothing about a GPU.
-void print_counters(const std::vector<Timing>& timings) {
-  const std::vector<Column> columns = {{"line", 34, true}, {"launches", 9}, {"copies", 8},
-                                       {"asked", 10},      {"sectors", 8},  {"conflicts", 10}};
-  const auto count = [](double number) { return with_thousands(std::llround(number)); };
-  std::cout << '\n' << heading_of(columns);
-  for (const Timing& row : timings) {
-    const KernelCounters& counters = row.counters;
-    std::cout << row_of(columns,
-                        {cut(row.operation, 34), count(counters.launches), count(counters.copies),
-                         with_prefix(counters.asked_bytes(), "B"),
-                         fixed(counters.sectors_per_request(), 1), count(counters.bank_conflicts)});
-  }
-}
-
-}  // namespace
-
-void print_timings(const std::vector<Timing>& timings) {
-  if (are_counted(timings)) return print_counters(timings);
-  double all = 0;
-  for (const Timing& row : timings) all += row.seconds;
-  const std::vector<Column> columns = {
-      {"line", 50, true}, {"calls", 8}, {"time", 10}, {"share", 8}};
-  std::cout << '\n' << heading_of(columns);
-  for (const Timing& row : timings) {
-    std::cout << row_of(columns,
-                        {cut(row.operation, 50), with_thousands(row.calls), duration(row.seconds),
-                         fixed(all > 0 ? 100 * row.seconds / all : 0, 1) + " %"});
-  }
-}
-
-std::vector<TimingReport> timing_reports(const std::vector<Timing>& timings) {
-  std::vector<TimingReport> reports;
-  for (const Timing& row : timings) {
-    reports.push_back({.operation = row.operation,
-                       .calls = row.calls,
-                       .forward_seconds = row.is_backward ? 0 : row.seconds,
-                       .backward_seconds = row.is_backward ? row.seconds : 0});
-  }
-  return reports;
 }
 
 }  // namespace stagewise

@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "cli/csv_log.hpp"
 #include "cli/options.hpp"
 #include "cli/status_line.hpp"
+#include "io/checkpoint.hpp"
+#include "io/report.hpp"
 #include "training/trainer.hpp"
 
 namespace stagewise {
@@ -34,6 +36,31 @@ void add_best(const BestEpoch& best, std::map<std::string, std::string>& setting
 /// What add_best() has added; empty if there is nothing.
 /// @throws Error naming the file if what it says makes no sense.
 std::optional<BestEpoch> read_best(const Checkpoint& checkpoint, const std::filesystem::path& file);
+
+/// The table of `train --csv`: a row for each step that is reported, or else for each epoch. Rows
+/// are appended at the end of their epoch, so a training that is killed leaves whole epochs; if it
+/// was killed while appending, the beginning of the next may follow, and end within a row.
+class CsvLog {
+ public:
+  /// Writes nothing yet, so that a training that fails before its first epoch changes no file.
+  /// @param path of the file; empty: no rows are written.
+  /// @param resumed the checkpoint of a training that is resumed; null for one that begins. An
+  ///        existing file keeps its rows up to the checkpoint; without one, it is replaced.
+  /// @param source names the checkpoint in messages: "the checkpoint a.h5".
+  /// @throws Error if the file cannot be read, or its rows are not those of the training that is
+  ///         resumed.
+  CsvLog(std::filesystem::path path, const Checkpoint* resumed, const std::string& source);
+
+  /// Adds an epoch.
+  /// @param rows at least one; the last one gets the epoch's validation loss and accuracy.
+  /// @throws Error if they cannot be written; earlier rows are kept.
+  void add(const EpochReport& epoch, std::span<const StepReport> rows);
+
+ private:
+  std::filesystem::path path_;
+  std::string beginning_;  ///< the columns' names, and earlier rows
+  bool is_begun_ = false;
+};
 
 /// Prints one line per epoch, and those of --log-every; saves checkpoints; collects the report.
 class TrainingLog final : public TrainingObserver {
@@ -85,11 +112,5 @@ class TrainingLog final : public TrainingObserver {
   std::optional<BestEpoch> best_;
   bool saved_best_ = false;  ///< whether an epoch of this run went to --save-best
 };
-
-/// Prints the list of the program's lines, with the time that each has taken.
-void print_timings(const std::vector<Timing>& timings);
-
-/// The same for the report.
-std::vector<TimingReport> timing_reports(const std::vector<Timing>& timings);
 
 }  // namespace stagewise

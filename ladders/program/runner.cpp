@@ -4,7 +4,7 @@
 #include <chrono>
 #include <iostream>
 
-#include "cli/output.hpp"
+#include "cli/program.hpp"
 #include "cli/text.hpp"
 #include "cuda/counters.hpp"
 #include "cuda/device.hpp"

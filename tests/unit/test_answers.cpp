@@ -8,10 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "01_serial/serial_executor.hpp"
+#include "cli/answer_tables.hpp"
 #include "cli/answers.hpp"
-#include "cli/confusion.hpp"
 #include "cli/drawing.hpp"
-#include "cli/predictions.hpp"
 #include "data/generators.hpp"
 #include "support.hpp"
 #include "training/evaluate.hpp"

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/csv_log.hpp"
+#include "cli/training_log.hpp"
 #include "io/file.hpp"
 #include "support.hpp"
 #include "unit/temporary_folder.hpp"
