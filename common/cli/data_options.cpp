@@ -1,6 +1,4 @@
-#include <utility>
-
-#include "cli/option_list.hpp"
+#include "cli/option_table.hpp"
 #include "io/data_sets/catalog.hpp"
 
 namespace stagewise {

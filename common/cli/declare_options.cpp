@@ -3,8 +3,6 @@
 #include <map>
 
 #include "cli/option_table.hpp"
-#include "cli/text.hpp"
-#include "cli/values.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {

@@ -2,7 +2,6 @@
 /// How long a network takes to answer: one batch at a time, from host memory to host memory.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

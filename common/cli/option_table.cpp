@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "cli/option_list.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
 

@@ -5,9 +5,7 @@
 #include <system_error>
 
 #include "cli/option_table.hpp"
-#include "cli/text.hpp"
 #include "cli/training_start.hpp"
-#include "cli/values.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "tensor/error.hpp"
 #include "tensor/option_error.hpp"

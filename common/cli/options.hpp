@@ -15,7 +15,7 @@
 #include "cli/stage.hpp"
 #include "io/checkpoint.hpp"
 #include "io/data_sets/load.hpp"
-#include "io/images/fit_image.hpp"
+#include "io/images/image.hpp"
 #include "network/model.hpp"
 #include "network/workers.hpp"
 #include "training/trainer.hpp"

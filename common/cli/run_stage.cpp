@@ -1,7 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <fstream>
-#include <iostream>
 
 #include "cli/commands.hpp"
 #include "cli/option_table.hpp"

@@ -1,13 +1,10 @@
 // Pictures: reading them, and making samples of them.
 
-#include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "io/images/fit_image.hpp"
 #include "io/images/image.hpp"
 #include "support.hpp"
 #include "unit/temporary_folder.hpp"
