@@ -12,18 +12,11 @@
 namespace stagewise {
 namespace {
 
-/// @throws UsageError for a limit below 1, before any file is touched.
 Limit limit_for(Subset subset, const DatasetOptions& options) {
   const bool training = subset == Subset::training;
-  Limit limit = {training ? options.train_limit : options.test_limit,
-                 training ? "train-limit" : "test-limit",
-                 training ? "training sample" : "test sample", options.name};
-  if (limit.count && *limit.count < 1) {
-    throw OptionError(
-        "--" + limit.option + " is " + std::to_string(*limit.count) + ", but must be at least 1",
-        {limit.option});
-  }
-  return limit;
+  return {training ? options.train_limit : options.test_limit,
+          training ? "train-limit" : "test-limit", training ? "training sample" : "test sample",
+          options.name};
 }
 
 /// Training and test set out of one file.
@@ -112,11 +105,6 @@ Dataset Limit::of(Dataset all) const {
 Split load_for_training(const DatasetOptions& options) {
   const Limit train_limit = limit_for(Subset::training, options);
   const Limit test_limit = limit_for(Subset::test, options);
-  if (options.validation < 0) {
-    throw OptionError(
-        "--validation is " + std::to_string(options.validation) + ", but must not be negative",
-        {"validation"});
-  }
   Split split;
   if (const auto file = read_single_file(options, nullptr)) {
     split = split_file(*file, options, train_limit, test_limit);
