@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "cli/header.hpp"
+#include "cli/run.hpp"
 #include "cli/text.hpp"
 #include "tensor/quote.hpp"
 
@@ -32,8 +32,7 @@ void print_matrix(const ConfusionReport& confusion, const std::vector<std::strin
                   const Column& first, std::size_t columns_of_output) {
   const std::size_t classes = names.size();
   std::int64_t most = 0;
-  for (const auto& row : confusion.counts)
-    most = std::max(most, *std::max_element(row.begin(), row.end()));
+  for (const auto& row : confusion.counts) most = std::max(most, *std::ranges::max_element(row));
   const std::size_t width =
       2 + std::max(std::to_string(classes - 1).size(), with_thousands(most).size());
   if (first.width + width * classes > columns_of_output) {
@@ -72,8 +71,7 @@ std::vector<std::size_t> ranking(const PredictionReport& sample) {
   const auto key = [&](std::size_t index) {
     return std::pair(std::cmp_equal(index, sample.predicted), sample.scores[index]);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
   return order;
 }
 

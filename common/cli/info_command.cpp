@@ -145,9 +145,8 @@ std::string file_of(const Stage& stage, const Line& line) {
 std::string change_of(const Stage& stage, const Line& line, const Program& before) {
   if (stage.folder.empty()) return "";
   const std::string name = name_of(line.operation);
-  const bool is_new =
-      std::none_of(before.lines.begin(), before.lines.end(),
-                   [&](const Line& other) { return name_of(other.operation) == name; });
+  const bool is_new = std::ranges::none_of(
+      before.lines, [&](const Line& other) { return name_of(other.operation) == name; });
   if (line.replaces.empty() && is_new) return "new line";
   if (!file_of(stage, line).starts_with(stage.folder)) return "";
   return line.replaces.empty() ? "new kernel" : "fused";

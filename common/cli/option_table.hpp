@@ -34,10 +34,6 @@ const std::vector<Option>& option_table();
 /// command line, it is refused or ignored; see drop_idle_options().
 std::string why_idle(const Option& option, const RunOptions& options);
 
-/// Declares the options of a command, also the stage's own; `options` receives them and must
-/// outlive it.
-void add_options(CLI::App& app, Command command, const Stage& stage, RunOptions& options);
-
 /// "256,128", or "none".
 std::string list(const std::vector<Index>& numbers);
 

@@ -9,7 +9,7 @@
 #include "cli/answers.hpp"
 #include "cli/commands.hpp"
 #include "cli/drawing.hpp"
-#include "cli/header.hpp"
+#include "cli/run.hpp"
 #include "cli/stage_network.hpp"
 #include "cli/status_line.hpp"
 #include "cli/text.hpp"

@@ -195,8 +195,7 @@ struct Stage : Offers {
 
   /// Its own option of this name, which must exist.
   StageOption& option(const std::string& name) {
-    return *std::find_if(options.begin(), options.end(),
-                         [&](const StageOption& one) { return one.name == name; });
+    return *std::ranges::find(options, name, &StageOption::name);
   }
 
   /// Libraries that the stage computes with, each with its version.

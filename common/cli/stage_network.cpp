@@ -3,8 +3,7 @@
 #include <iostream>
 #include <utility>
 
-#include "cli/check_files.hpp"
-#include "cli/header.hpp"
+#include "cli/run.hpp"
 #include "network/workers.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"

@@ -3,10 +3,9 @@
 #include <optional>
 #include <utility>
 
-#include "cli/check_files.hpp"
 #include "cli/commands.hpp"
 #include "cli/explain.hpp"
-#include "cli/header.hpp"
+#include "cli/run.hpp"
 #include "cli/stage_network.hpp"
 #include "cli/text.hpp"
 #include "cli/training_log.hpp"

@@ -12,8 +12,8 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/header.hpp"
 #include "cli/program.hpp"
+#include "cli/run.hpp"
 #include "cli/text.hpp"
 #include "cli/values.hpp"
 #include "io/file.hpp"

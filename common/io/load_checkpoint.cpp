@@ -206,10 +206,9 @@ class CheckpointReader {
 Checkpoint load_checkpoint(const fs::path& path) {
   Checkpoint checkpoint = CheckpointReader(path).read();
   // Runs of digits count as numbers: fc2 is before fc10.
-  std::stable_sort(checkpoint.parameters.begin(), checkpoint.parameters.end(),
-                   [](const auto& a, const auto& b) {
-                     return ::strverscmp(a.name.c_str(), b.name.c_str()) < 0;
-                   });
+  std::ranges::stable_sort(checkpoint.parameters, [](const auto& a, const auto& b) {
+    return ::strverscmp(a.name.c_str(), b.name.c_str()) < 0;
+  });
   return checkpoint;
 }
 

@@ -152,8 +152,7 @@ class Checksum {
   void add(const std::vector<ParameterValues>& parameters) {
     std::vector<const ParameterValues*> sorted;
     for (const ParameterValues& parameter : parameters) sorted.push_back(&parameter);
-    std::sort(sorted.begin(), sorted.end(),
-              [](const auto* a, const auto* b) { return a->name < b->name; });
+    std::ranges::sort(sorted, {}, &ParameterValues::name);
     for (const ParameterValues* const parameter : sorted) {
       add(parameter->name);
       for (int i = 0; i < parameter->shape.rank(); ++i) {

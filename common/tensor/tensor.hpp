@@ -116,6 +116,8 @@ struct ParameterValues {
   std::string name;  ///< "fc1/weight"
   Shape shape;
   std::vector<double> values;
+
+  bool operator==(const ParameterValues&) const = default;
 };
 
 }  // namespace stagewise

@@ -19,7 +19,7 @@
 #include "io/data_sets/csv.hpp"
 #include "io/data_sets/hdf5_data.hpp"
 #include "io/data_sets/idx.hpp"
-#include "io/images/fit_image.hpp"
+#include "io/images/image.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {

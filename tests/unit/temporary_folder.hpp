@@ -48,6 +48,11 @@ class TemporaryFolder {
 
 using Bytes = std::vector<std::uint8_t>;
 
+inline Bytes operator+(Bytes left, const Bytes& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
 inline void write_file(const std::filesystem::path& path, const Bytes& bytes) {
   std::ofstream file(path, std::ios::binary);
   std::copy(bytes.begin(), bytes.end(), std::ostreambuf_iterator<char>(file));

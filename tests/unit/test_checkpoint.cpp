@@ -49,21 +49,9 @@ void expect_equal(const Checkpoint& actual, const Checkpoint& expected) {
   EXPECT_EQ(actual.epoch, expected.epoch);
   EXPECT_EQ(actual.step, expected.step);
   EXPECT_EQ(actual.settings, expected.settings);
-  const auto expect_equal_values = [](const std::vector<ParameterValues>& values,
-                                      const std::vector<ParameterValues>& wanted) {
-    ASSERT_EQ(values.size(), wanted.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      EXPECT_EQ(values[i].name, wanted[i].name);
-      EXPECT_EQ(values[i].shape, wanted[i].shape);
-      EXPECT_EQ(values[i].values, wanted[i].values);
-    }
-  };
-  expect_equal_values(actual.parameters, expected.parameters);
-  expect_equal_values(actual.optimizer, expected.optimizer);
-  ASSERT_EQ(actual.workers.size(), expected.workers.size());
-  for (std::size_t i = 0; i < expected.workers.size(); ++i) {
-    expect_equal_values(actual.workers[i], expected.workers[i]);
-  }
+  EXPECT_EQ(actual.parameters, expected.parameters);
+  EXPECT_EQ(actual.workers, expected.workers);
+  EXPECT_EQ(actual.optimizer, expected.optimizer);
 }
 
 class CheckpointFile : public testing::Test {

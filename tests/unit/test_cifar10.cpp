@@ -20,11 +20,6 @@ Bytes record(std::uint8_t label) {
   return bytes;
 }
 
-Bytes operator+(Bytes left, const Bytes& right) {
-  left.insert(left.end(), right.begin(), right.end());
-  return left;
-}
-
 TEST(Cifar10, BecomesChannelFastest) {
   const TemporaryFolder folder;
   write_file(folder / "a", record(3) + record(9));

@@ -29,11 +29,6 @@ Bytes numbers(std::initializer_list<std::uint32_t> values) {
   return bytes;
 }
 
-Bytes operator+(Bytes left, const Bytes& right) {
-  left.insert(left.end(), right.begin(), right.end());
-  return left;
-}
-
 /// Without the last `count` bytes.
 Bytes cut(Bytes bytes, std::size_t count) {
   bytes.resize(bytes.size() - count);

@@ -1,5 +1,6 @@
 /// @file
-/// What every run prints: about itself at the beginning, and about the test set at the end.
+/// What every run does around its work: it makes sure that it replaces no file that it reads, nor
+/// works for a file that cannot be written, and prints about itself and the test set.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "data/dataset.hpp"
 #include "io/report.hpp"
 #include "training/evaluate.hpp"
+#include "training/ranks.hpp"
 
 namespace stagewise {
 
@@ -38,5 +40,15 @@ void print_note(const std::string& text);
 
 /// Prints how much memory a network takes, if it is so much that filling it takes a while.
 void announce_size(double bytes);
+
+/// To be called after a checkpoint's options have been adopted, and before any file is written.
+/// `--save` and `--save-best` may name the file of `--resume`, which is then updated.
+/// @param ranks the first of them writes; all must call this.
+/// @throws UsageError if a file would be both read and written, or two results written to one file.
+void check_files(const RunOptions& options, Ranks& ranks);
+
+/// Makes sure that the results can be written, before hours of work.
+/// @throws Error naming the file and the reason.
+void check_results_writable(const Stage& stage, const RunOptions& options);
 
 }  // namespace stagewise
