@@ -15,10 +15,7 @@
 #include <unistd.h>
 
 #include "io/checkpoint.hpp"
-#include "io/data_sets/cifar10.hpp"
-#include "io/data_sets/csv.hpp"
-#include "io/data_sets/hdf5_data.hpp"
-#include "io/data_sets/idx.hpp"
+#include "io/data_sets/formats.hpp"
 #include "io/images/image.hpp"
 #include "tensor/error.hpp"
 

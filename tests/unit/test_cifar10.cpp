@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/data_sets/cifar10.hpp"
+#include "io/data_sets/formats.hpp"
 #include "unit/sentence_about.hpp"
 #include "unit/temporary_folder.hpp"
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "data/generators.hpp"
-#include "io/data_sets/csv.hpp"
+#include "io/data_sets/formats.hpp"
 #include "unit/sentence_about.hpp"
 #include "unit/temporary_folder.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/data_sets/hdf5_data.hpp"
+#include "io/data_sets/formats.hpp"
 #include "io/report.hpp"
 #include "unit/hdf5_file.hpp"
 #include "unit/sentence_about.hpp"

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "data/generators.hpp"
-#include "io/data_sets/idx.hpp"
+#include "io/data_sets/formats.hpp"
 #include "support.hpp"
 #include "unit/temporary_folder.hpp"
 

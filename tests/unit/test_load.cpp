@@ -15,8 +15,7 @@
 
 #include "data/generators.hpp"
 #include "io/data_sets/catalog.hpp"
-#include "io/data_sets/csv.hpp"
-#include "io/data_sets/idx.hpp"
+#include "io/data_sets/formats.hpp"
 #include "io/data_sets/load.hpp"
 #include "support.hpp"
 #include "unit/temporary_folder.hpp"

@@ -6,9 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "io/data_sets/cifar10.hpp"
-#include "io/data_sets/hdf5_data.hpp"
-#include "io/data_sets/idx.hpp"
+#include "io/data_sets/formats.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "tensor/option_error.hpp"

@@ -10,7 +10,7 @@
 
 #include "data/dataset.hpp"
 #include "data/generators.hpp"
-#include "io/data_sets/csv.hpp"
+#include "io/data_sets/formats.hpp"
 
 namespace stagewise {
 

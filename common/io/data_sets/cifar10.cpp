@@ -1,10 +1,9 @@
-#include "io/data_sets/cifar10.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include "io/data_sets/formats.hpp"
 #include "io/data_sets/input_file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"

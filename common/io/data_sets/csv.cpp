@@ -1,5 +1,3 @@
-#include "io/data_sets/csv.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "io/data_sets/csv_reader.hpp"
+#include "io/data_sets/formats.hpp"
 #include "io/file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"

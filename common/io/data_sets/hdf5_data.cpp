@@ -1,5 +1,3 @@
-#include "io/data_sets/hdf5_data.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/data_sets/formats.hpp"
 #include "io/hdf5.hpp"
 #include "tensor/counts.hpp"
 

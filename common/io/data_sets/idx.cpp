@@ -1,5 +1,3 @@
-#include "io/data_sets/idx.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/data_sets/formats.hpp"
 #include "io/data_sets/input_file.hpp"
 #include "io/file.hpp"
 #include "tensor/counts.hpp"
