@@ -82,7 +82,7 @@ void show_answers(const Stage& stage, const RunOptions& options, const Checkpoin
 
 template <typename T>
 void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& checkpoint,
-                   const std::vector<std::string>& notes, const std::vector<std::string>& command) {
+                   const std::vector<std::string>& notes) {
   Ranks& ranks = stage.all_ranks();
   options.data.precision = options.precision;
   const Dataset dataset = load_adopted(options, options.load, [&] {
@@ -104,7 +104,7 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
 
   Dataset own_shard;
   const Dataset& shard = ranks.shard(dataset, own_shard);
-  Report report = report_of(stage, options, command);
+  Report report = report_of(stage, options);
   report.seed = checkpoint.seed;
   add_test(evaluate(network, shard, &ranks), report);
   show_answers(stage, options, checkpoint, dataset, shard, network, report);
@@ -117,7 +117,7 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
 
 }  // namespace
 
-void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std::string>& command) {
+void run_evaluate(const Stage& stage, RunOptions options) {
   if (!options.csv.empty() && !options.confusion) {
     throw UsageError("--csv needs --confusion, which is what it writes");
   }
@@ -129,9 +129,9 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
                        with_thousands(stage.all_ranks().count()));
     }
     if (options.precision == "double") {
-      evaluate_with<double>(stage, options, checkpoint, notes, command);
+      evaluate_with<double>(stage, options, checkpoint, notes);
     } else {
-      evaluate_with<float>(stage, options, checkpoint, notes, command);
+      evaluate_with<float>(stage, options, checkpoint, notes);
     }
   });
 }

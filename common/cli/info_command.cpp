@@ -199,7 +199,7 @@ std::string table_of(const Stage& stage, const RunOptions& options) {
 
 }  // namespace
 
-void run_info(const Stage& stage, RunOptions options, const std::vector<std::string>& /*command*/) {
+void run_info(const Stage& stage, RunOptions options) {
   const std::string device = stage.device();  // first, as it fails without a GPU
   std::string table;
   if (options.shows_program) {

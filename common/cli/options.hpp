@@ -81,10 +81,11 @@ struct RunOptions {
   std::optional<Index> sample;  ///< the only one of the data set that is predicted
   Background background = Background::automatic;
   StageOptions stage;
-  WhyIdle stage_why_idle;         ///< as the stage's; may be empty
-  std::vector<Option> options;    ///< all that there are, also those that another command offers
-  std::set<std::string> given;    ///< names, without dashes, of the options on the command line
-  std::set<std::string> adopted;  ///< and of those that come from a checkpoint instead
+  std::vector<std::string> command;  ///< the command line as it was given, for the report
+  WhyIdle stage_why_idle;            ///< as the stage's; may be empty
+  std::vector<Option> options;       ///< all that there are, also those that another command offers
+  std::set<std::string> given;       ///< names, without dashes, of the options on the command line
+  std::set<std::string> adopted;     ///< and of those that come from a checkpoint instead
 };
 
 /// The settings that decide how a training continues, as a checkpoint stores them.

@@ -75,13 +75,13 @@ Input read_samples(const Checkpoint& checkpoint, const RunOptions& options) {
 }
 
 void write_results(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint,
-                   const std::vector<std::string>& command, const Predictions& predictions) {
+                   const Predictions& predictions) {
   if (!options.csv.empty()) {
     const std::string text = csv_of(predictions);
     write_file(options.csv, std::as_bytes(std::span(text)), "table");
   }
   if (!options.report.empty()) {
-    Report report = report_of(stage, options, command);
+    Report report = report_of(stage, options);
     report.seed = checkpoint.seed;
     if (are_more_than_numbers(predictions.names)) report.class_names = predictions.names;
     report.predictions = predictions.samples;
@@ -91,7 +91,7 @@ void write_results(const Stage& stage, const RunOptions& options, const Checkpoi
 
 template <typename T>
 void predict_with(const Stage& stage, RunOptions options, const Checkpoint& checkpoint,
-                  const std::vector<std::string>& notes, const std::vector<std::string>& command) {
+                  const std::vector<std::string>& notes) {
   options.data.precision = options.precision;
   const Input input =
       options.image.empty() ? read_samples(checkpoint, options) : read_picture(checkpoint, options);
@@ -129,12 +129,12 @@ void predict_with(const Stage& stage, RunOptions options, const Checkpoint& chec
   } else {
     print_table(predictions);
   }
-  write_results(stage, options, checkpoint, command, predictions);
+  write_results(stage, options, checkpoint, predictions);
 }
 
 }  // namespace
 
-void run_predict(const Stage& stage, RunOptions options, const std::vector<std::string>& command) {
+void run_predict(const Stage& stage, RunOptions options) {
   if (stage.all_ranks().count() > 1) {
     throw UsageError("predict runs in one process, and mpirun has started " +
                      with_thousands(stage.all_ranks().count()));
@@ -143,9 +143,9 @@ void run_predict(const Stage& stage, RunOptions options, const std::vector<std::
   with_adopted(options, options.load, [&] {
     const std::vector<std::string> notes = prepare_use(stage, options, checkpoint);
     if (options.precision == "double") {
-      predict_with<double>(stage, options, checkpoint, notes, command);
+      predict_with<double>(stage, options, checkpoint, notes);
     } else {
-      predict_with<float>(stage, options, checkpoint, notes, command);
+      predict_with<float>(stage, options, checkpoint, notes);
     }
   });
 }

@@ -68,12 +68,11 @@ void print_header(const Stage& stage, const RunOptions& options, const std::stri
   if (stage.cuda_on_cpu) print_note("kernels run on the CPU here: times mean nothing about GPUs");
 }
 
-Report report_of(const Stage& stage, const RunOptions& options,
-                 const std::vector<std::string>& command) {
+Report report_of(const Stage& stage, const RunOptions& options) {
   Report report = {.stage = stage.program,
                    .device = stage.device(),
                    .cuda_on_cpu = stage.cuda_on_cpu,
-                   .command = command,
+                   .command = options.command,
                    .model = describe(options.model),
                    .dataset = options.data.name,
                    .precision = options.precision,

@@ -28,9 +28,7 @@ void print_header(const Stage& stage, const RunOptions& options, const std::stri
                   const Shape& sample, int classes, std::int64_t parameters);
 
 /// The report of such a run; its results are added later.
-/// @param command the command line as it was given.
-Report report_of(const Stage& stage, const RunOptions& options,
-                 const std::vector<std::string>& command);
+Report report_of(const Stage& stage, const RunOptions& options);
 
 /// Prints loss and accuracy of the test set, and adds them to the report.
 void add_test(const Evaluation& test, Report& report);

@@ -188,6 +188,7 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
       StageCommand{"info", "what this program runs on", for_info, run_info}};
   for (StageCommand& one : commands) {
     one.app = app.add_subcommand(one.name, one.description);
+    one.options.command.assign(argv, argv + argc);
     add_options(*one.app, one.command, stage, one.options);
   }
   refuse_commands_of_other_programs(app, stage);
@@ -195,7 +196,7 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
   const auto run_command = [&] {
     for (const StageCommand& one : commands) {
       if (!one.app->parsed()) continue;
-      one.run(stage, one.options, {argv, argv + argc});
+      one.run(stage, one.options);
       return 0;
     }
     throw UsageError("say what to do: train, evaluate, predict or info (see " + stage.program +

@@ -122,7 +122,7 @@ void add_timings(const Stage& stage, const RunOptions& options, const std::vecto
 
 template <typename T>
 void train_with(const Stage& stage, RunOptions options, const TrainingStart& start,
-                std::vector<std::string> notes, const std::vector<std::string>& command) {
+                std::vector<std::string> notes) {
   Ranks& ranks = stage.all_ranks();
   CsvLog log(stage.is_first_rank() ? options.csv : "",
              options.resume.empty() ? nullptr : &start.checkpoint, start.source());
@@ -180,7 +180,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
                       copy_parameters_out(network));
   }
 
-  Report report = report_of(stage, options, command);
+  Report report = report_of(stage, options);
   training_log.add_to(report);
   add_timings(stage, options, network.executor->timings(), report);
 
@@ -215,7 +215,7 @@ void check_before(const Stage& stage, RunOptions& options) {
 
 }  // namespace
 
-void run_train(const Stage& stage, RunOptions options, const std::vector<std::string>& command) {
+void run_train(const Stage& stage, RunOptions options) {
   if (!options.resume.empty() && !options.load.empty()) {
     throw UsageError(
         "--resume and --load exclude one another: the first continues a training, the second "
@@ -235,9 +235,9 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
     settle(stage, options, stage.all_ranks().count());
     check_before(stage, options);
     if (options.precision == "double") {
-      train_with<double>(stage, options, start, notes, command);
+      train_with<double>(stage, options, start, notes);
     } else {
-      train_with<float>(stage, options, start, notes, command);
+      train_with<float>(stage, options, start, notes);
     }
   });
 }
