@@ -6,7 +6,6 @@
 
 #include "cli/answer_tables.hpp"
 #include "cli/answers.hpp"
-#include "cli/commands.hpp"
 #include "cli/drawing.hpp"
 #include "cli/latency.hpp"
 #include "cli/run.hpp"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/commands.hpp"
 #include "cli/program.hpp"
+#include "cli/run.hpp"
 #include "cli/stage_network.hpp"
 #include "cli/text.hpp"
 #include "cli/training_start.hpp"

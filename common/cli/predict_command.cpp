@@ -7,7 +7,6 @@
 
 #include "cli/answer_tables.hpp"
 #include "cli/answers.hpp"
-#include "cli/commands.hpp"
 #include "cli/drawing.hpp"
 #include "cli/run.hpp"
 #include "cli/stage_network.hpp"

@@ -1,11 +1,11 @@
 /// @file
-/// What every run does around its work: it makes sure that it replaces no file that it reads, nor
-/// works for a file that cannot be written, and prints about itself and the test set.
+/// The subcommands that every stage offers, and what every run does around its work: it makes sure
+/// that it replaces no file that it reads, nor works for a file that cannot be written, and prints
+/// about itself and the test set.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "cli/options.hpp"
 #include "cli/stage.hpp"
@@ -15,6 +15,19 @@
 #include "training/ranks.hpp"
 
 namespace stagewise {
+
+/// `train`: trains a model, prints one line per epoch and a summary.
+void run_train(const Stage& stage, RunOptions options);
+
+/// `evaluate`: loss and accuracy of a checkpoint on a data set.
+void run_evaluate(const Stage& stage, RunOptions options);
+
+/// `predict`: the class of each sample of a data set, or of one image.
+void run_predict(const Stage& stage, RunOptions options);
+
+/// `info`: what the program runs on; with --program, then the lines of a training step, each with
+/// the file that computes it, and its floor.
+void run_info(const Stage& stage, RunOptions options);
 
 /// What a sample of the data set is called: "image" or "sample".
 std::string unit_of(const Dataset& dataset);

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <map>
 
-#include "cli/commands.hpp"
 #include "cli/option_table.hpp"
 #include "cli/program.hpp"
+#include "cli/run.hpp"
 #include "cli/stage.hpp"
 #include "tensor/error.hpp"
 #include "training/evaluate.hpp"

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "cli/commands.hpp"
 #include "cli/explain.hpp"
 #include "cli/run.hpp"
 #include "cli/stage_network.hpp"
