@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "data/dataset.hpp"
-#include "data/standardization.hpp"
 
 namespace stagewise {
 
