@@ -188,15 +188,11 @@ Sums MpiRanks::sum(const Sums& own) {
 //! [sum]
 
 std::vector<double> MpiRanks::gather(const std::vector<double>& own) {
-  std::string bytes(own.size() * sizeof(double), '\0');
-  std::copy_n(std::as_bytes(std::span(own)).begin(), bytes.size(),
-              std::as_writable_bytes(std::span(bytes)).begin());
   std::vector<double> all;
-  for (const std::string& part : world_->gather_all(bytes)) {
-    std::vector<double> values(part.size() / sizeof(double));
-    std::copy_n(std::as_bytes(std::span(part)).begin(), part.size(),
-                std::as_writable_bytes(std::span(values)).begin());
-    all.insert(all.end(), values.begin(), values.end());
+  for (int rank = 0; rank < count(); ++rank) {
+    std::vector<double> of_rank = own;
+    world_->broadcast(of_rank, rank);
+    all.insert(all.end(), of_rank.begin(), of_rank.end());
   }
   return all;
 }
