@@ -38,6 +38,7 @@ function(add_folder_library name folder)
   list(TRANSFORM arg_WITHOUT PREPEND ${folder}/)
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${arg_SOURCES})
   list(REMOVE_ITEM sources ${folder}/main.cpp ${arg_WITHOUT})
+  list(FILTER sources EXCLUDE REGEX "/together_[0-9]+\\.cpp$") # which .ci/static_analysis.py makes for itself
   set(cuda_sources ${sources})
   list(FILTER cuda_sources INCLUDE REGEX "\\.cuh?$")
   list(FILTER sources EXCLUDE REGEX "\\.cuh?$")
