@@ -128,12 +128,6 @@ bool BestEpoch::is_beaten_by(const EpochReport& report) const {
   return *report.validation_loss < loss;
 }
 
-void add_best(const BestEpoch& best, std::map<std::string, std::string>& settings) {
-  settings[epoch_name] = std::to_string(best.epoch);
-  settings[loss_name] = shortest(best.loss);
-  settings[accuracy_name] = shortest(best.accuracy);
-}
-
 std::optional<BestEpoch> read_best(const Checkpoint& checkpoint,
                                    const std::filesystem::path& file) {
   if (!checkpoint.settings.contains(epoch_name)) return std::nullopt;
@@ -225,7 +219,11 @@ void TrainingLog::save(const std::filesystem::path& file, std::int64_t epoch, st
                            .parameters = parameters,
                            .workers = step_->worker_parameters(),
                            .optimizer = step_->optimizer_state()};
-  if (best_) add_best(*best_, checkpoint.settings);
+  if (best_) {
+    checkpoint.settings[epoch_name] = std::to_string(best_->epoch);
+    checkpoint.settings[loss_name] = shortest(best_->loss);
+    checkpoint.settings[accuracy_name] = shortest(best_->accuracy);
+  }
   if (writes_) save_checkpoint(file, checkpoint);
 }
 

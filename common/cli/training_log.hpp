@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,11 +28,8 @@ struct BestEpoch {
   bool is_beaten_by(const EpochReport& report) const;
 };
 
-/// Adds it to the checkpoint, so that a resumed training knows what is to be beaten: as
-/// `best-epoch`, `best-validation-loss` and `best-validation-accuracy`.
-void add_best(const BestEpoch& best, std::map<std::string, std::string>& settings);
-
-/// What add_best() has added; empty if there is nothing.
+/// The best epoch so far of a checkpoint, so that a resumed training knows what is to be beaten:
+/// `best-epoch`, `best-validation-loss` and `best-validation-accuracy`; empty if it has none.
 /// @throws Error naming the file if what it says makes no sense.
 std::optional<BestEpoch> read_best(const Checkpoint& checkpoint, const std::filesystem::path& file);
 
