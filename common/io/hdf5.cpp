@@ -1,3 +1,5 @@
+#include "io/hdf5.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -10,7 +12,6 @@
 #include <unistd.h>
 
 #include "io/file.hpp"
-#include "io/hdf5.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/quote.hpp"
 
