@@ -1,6 +1,9 @@
 /// @file
 /// What brings stage 04's batches together.
 
+#include <utility>
+#include <vector>
+
 #include "04_minibatch/data/gather.hpp"
 #include "04_minibatch/data/resident_data.hpp"
 #include "cross_stage/cuda_array.hpp"
@@ -44,13 +47,15 @@ TYPED_TEST_SUITE(Stage04, Precisions, PrecisionNames);
 
 TYPED_TEST(Stage04, GathersTheRowsThatTheOrderNames) {
   using T = TypeParam;
-  struct Batch {
-    Index rows;
-    Index features;
-  };
-  for (const auto [rows, features] :
-       {Batch{1, 1}, Batch{7, 3}, Batch{5, 4}, Batch{33, 8}, Batch{13, 17}, Batch{300, 12},
-        Batch{3, 1024}, Batch{2, 3073}, Batch{1000, 2}}) {
+  for (const auto& [rows, features] : {std::pair<Index, Index>{1, 1},
+                                       {7, 3},
+                                       {5, 4},
+                                       {33, 8},
+                                       {13, 17},
+                                       {300, 12},
+                                       {3, 1024},
+                                       {2, 3073},
+                                       {1000, 2}}) {
     for (const Index shift : {0, 1, 2}) {
       const std::vector<std::uint32_t> order = random_order(rows, 5);
       const auto data = random_values<T>((rows + spare_samples) * features, 1);
@@ -131,10 +136,6 @@ TYPED_TEST(Stage04, GathersTheRowsOfTheHost) {
 /// An epoch of 40,000 samples, in chunks of different sizes.
 TEST(TakeChunk, GoesThroughTheOrderOnce) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  struct Chunk {
-    Index steps;
-    Index rows;
-  };
   const std::vector<std::uint32_t> order = random_order(40'000, 6);
   CudaArray<std::uint32_t> order_array(order);
   CudaArray<minibatch::Cursor> cursor(std::vector<minibatch::Cursor>(1));
@@ -145,8 +146,13 @@ TEST(TakeChunk, GoesThroughTheOrderOnce) {
   *progress.data() = -1;
   Index first = 0;
   std::int64_t step = 0;
-  for (const auto [steps, rows] : {Chunk{1, 1}, Chunk{4, 100}, Chunk{1, 2000}, Chunk{32, 33},
-                                   Chunk{8, 128}, Chunk{1, 7}, Chunk{3, 10'000}}) {
+  for (const auto& [steps, rows] : {std::pair<Index, Index>{1, 1},
+                                    {4, 100},
+                                    {1, 2000},
+                                    {32, 33},
+                                    {8, 128},
+                                    {1, 7},
+                                    {3, 10'000}}) {
     const Index samples = steps * rows;
     CudaArray<std::uint32_t> chunk(
         std::vector<std::uint32_t>(static_cast<std::size_t>(samples + 1), 77'777));

@@ -154,9 +154,10 @@ std::vector<Line>::const_iterator line_that_writes(const Program& program, Value
   });
 }
 
-/// A step in which somebody else reads a value, before the line that follows it.
-Program with_reader_of(const std::string& name, const ModelOptions& options = mlp) {
-  Program step = step_of(options);
+/// The names of the lines that are made of a step in which somebody else reads a value, before the
+/// line that follows it. All of them must find what they read.
+std::string names_with_reader_of(const std::string& name) {
+  Program step = step_of(mlp);
   const ValueId read = named(step, name);
   Value copy = step[read];
   copy.name = "copy";
@@ -166,12 +167,7 @@ Program with_reader_of(const std::string& name, const ModelOptions& options = ml
   EXPECT_NE(writer, step.lines.end()) << name;
   step.lines.insert(writer + 1, Line{.operation = Copy{.x = read, .y = written}});
   expect_valid(step);
-  return step;
-}
-
-/// The names of the lines that are made of such a step, all of which must find what they read.
-std::string names_with_reader_of(const std::string& name, const ModelOptions& options = mlp) {
-  const Program fused = fuse<float>(with_reader_of(name, options), 100);
+  const Program fused = fuse<float>(step, 100);
   EXPECT_NO_THROW(expect_valid(fused)) << name;
   return names_of(fused);
 }

@@ -120,14 +120,12 @@ TYPED_TEST(Stage04Trainings, FormsThatComputeTheSameAreEqualBitForBit) {
 
 TYPED_TEST(Stage04Trainings, RepeatThemselvesBitForBit) {
   using T = TypeParam;
-  struct Training {
-    std::string name;
-    WorkerOptions workers;
-  };
   for (const auto& [name, workers] :
-       {Training{"mlp_relu", {.workers = 1}}, Training{"mlp_sigmoid", {.workers = 3}},
-        Training{"mlp_squared_error", averaged_weights}, Training{"neuron", {.workers = 8}},
-        Training{"cnn_without", {.workers = 2}}}) {
+       std::vector<std::pair<std::string, WorkerOptions>>{{"mlp_relu", {.workers = 1}},
+                                                          {"mlp_sigmoid", {.workers = 3}},
+                                                          {"mlp_squared_error", averaged_weights},
+                                                          {"neuron", {.workers = 8}},
+                                                          {"cnn_without", {.workers = 2}}}) {
     const TrainingCase one = cases_named(name).front();
     expect_same_bits(train_recorded<T>(one, workers), train_recorded<T>(one, workers),
                      name + ", " + name_of(workers));
