@@ -16,7 +16,6 @@
 #include "03_shared_memory/kernels.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/gpu_test.hpp"
-#include "cross_stage/random_shapes.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "support.hpp"

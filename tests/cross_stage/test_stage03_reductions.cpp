@@ -13,7 +13,6 @@
 #include "03_shared_memory/kernels.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/gpu_test.hpp"
-#include "cross_stage/random_shapes.hpp"
 #include "cross_stage/shapes.hpp"
 #include "ladders/reduce/reduce.hpp"
 #include "ladders/reduce/serial.hpp"

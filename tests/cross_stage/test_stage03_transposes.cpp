@@ -9,7 +9,6 @@
 
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/gpu_test.hpp"
-#include "cross_stage/random_shapes.hpp"
 #include "ladders/transpose/serial.hpp"
 #include "ladders/transpose/shift.hpp"
 #include "ladders/transpose/transpose.hpp"

@@ -13,7 +13,6 @@
 #include "cross_stage/convolution_layers.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/gpu_test.hpp"
-#include "cross_stage/random_shapes.hpp"
 
 namespace stagewise {
 namespace {

@@ -17,7 +17,6 @@
 #include "04_minibatch/output_layer/output_layer.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/gpu_test.hpp"
-#include "cross_stage/random_shapes.hpp"
 #include "network/dependencies.hpp"
 #include "support.hpp"
 #include "unit/programs.hpp"

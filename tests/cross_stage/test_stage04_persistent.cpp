@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cross_stage/gpu_test.hpp"
-#include "cross_stage/random_shapes.hpp"
 #include "cross_stage/recorded_trainings.hpp"
 #include "cuda/device.hpp"
 #include "ladders/persistent/training/persistent_training.hpp"

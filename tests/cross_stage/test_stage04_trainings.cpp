@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "cross_stage/gpu_test.hpp"
-#include "cross_stage/random_shapes.hpp"
 #include "cross_stage/recorded_trainings.hpp"
 #include "cuda/check.hpp"
 #include "support.hpp"

@@ -25,6 +25,8 @@
 namespace stagewise {
 namespace {
 
+using namespace cross_stage;
+
 /// Rounding in double, added up over a short training.
 constexpr double bound = 1e-10;
 
@@ -148,7 +150,7 @@ Parameters train_on(std::unique_ptr<Executor<double>> executor, const Case& gold
   network.load(golden.options.batch_size);
   const auto step =
       make_program_step(network, golden.data, golden.options, golden.starts, golden.workers);
-  cross_stage::OutcomeRecorder recorder;
+  OutcomeRecorder recorder;
   train(network, *step, golden.data, Dataset(), golden.options, 1, recorder);
   Parameters result;
   append(result, "expected/", recorder.outcome.parameters);
