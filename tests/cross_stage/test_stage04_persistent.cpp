@@ -124,26 +124,22 @@ TYPED_TEST(Stage04Persistent, NetworksOfRandomShapesAreStage01s) {
 /// More slices than rows, so that some blocks have none; one unit a slice; inputs that no vector
 /// divides; outputs that lanes share, with an odd number of own rows.
 TYPED_TEST(Stage04Persistent, NetworksOfExtremeShapesAreStage01s) {
-  Perceptron few_rows = {.model = {.hidden = {5}, .sample = {33}, .classes = 3},
-                         .max_rows = 3,
-                         .rows = 2,
-                         .input_slices = 4};
-  expect_as_by_loops<TypeParam>(few_rows);
-  Perceptron few_units = {.model = {.hidden = {3}, .sample = {1}, .classes = 2},
-                          .max_rows = 17,
-                          .rows = 17,
-                          .unit_slices = 3};
-  expect_as_by_loops<TypeParam>(few_units);
+  expect_as_by_loops<TypeParam>({.model = {.hidden = {5}, .sample = {33}, .classes = 3},
+                                 .max_rows = 3,
+                                 .rows = 2,
+                                 .input_slices = 4});
+  expect_as_by_loops<TypeParam>({.model = {.hidden = {3}, .sample = {1}, .classes = 2},
+                                 .max_rows = 17,
+                                 .rows = 17,
+                                 .unit_slices = 3});
   for (const int classes : {16, 17, 32, 33}) {
-    Perceptron many_classes = {.model = {.hidden = {6}, .sample = {9}, .classes = classes},
-                               .max_rows = 7,
-                               .rows = 7,
-                               .input_slices = 2,
-                               .unit_slices = 2};
-    expect_as_by_loops<TypeParam>(many_classes);
+    expect_as_by_loops<TypeParam>({.model = {.hidden = {6}, .sample = {9}, .classes = classes},
+                                   .max_rows = 7,
+                                   .rows = 7,
+                                   .input_slices = 2,
+                                   .unit_slices = 2});
   }
-  Perceptron smallest = {.model = {.hidden = {1}, .sample = {1}, .classes = 2}};
-  expect_as_by_loops<TypeParam>(smallest);
+  expect_as_by_loops<TypeParam>({.model = {.hidden = {1}, .sample = {1}, .classes = 2}});
 }
 
 TYPED_TEST(Stage04Persistent, TrainingsEqualThoseOfStage01) {
