@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "cuda_on_cpu/place.h"
 #include "driver_types.h"
 
 // Errors

@@ -12,6 +12,12 @@
 // Copies and memory: directions, boxes of pitched memory, pools, advice.
 namespace cuda_on_cpu {
 
+/// A line of the original source.
+struct Place {
+  const char* file;
+  unsigned line;
+};
+
 /// Where a function puts the address of memory: a pointer of any type, as in NVIDIA's typed forms.
 struct PointerTo {
   template <class T>
@@ -23,6 +29,9 @@ struct PointerTo {
 };
 
 }  // namespace cuda_on_cpu
+
+/// Where the program calls a function: the last parameter of those that can fail there.
+#define CUDA_ON_CPU_HERE ::cuda_on_cpu::Place place = {__builtin_FILE(), __builtin_LINE()}
 
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,

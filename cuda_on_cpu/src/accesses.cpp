@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "cuda_on_cpu/counters.hpp"
-#include "cuda_on_cpu/fiber.hpp"
+#include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 

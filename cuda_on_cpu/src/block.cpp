@@ -992,7 +992,7 @@ bool runs_in_kernel() {
 }
 
 void go_in_lockstep(Place place) {
-  if (!runs_in_kernel() || !this_worker->goes_forward()) return;
+  if (!runs_in_kernel() || this_worker->launch().order != ThreadOrder::forward) return;
   const auto from = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
   this_worker->converge(from, "a volatile store", place);
 }

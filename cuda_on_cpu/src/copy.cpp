@@ -239,10 +239,8 @@ cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std
                              std::to_string(offset) + " on are to be copied.");
   }
   char* const inside = static_cast<char*>(symbol) + offset;
-  return to_symbol
-             ? copy_box(call, one_row(inside, other, bytes), cudaMemcpyDefault, wait, stream, place)
-             : copy_box(call, one_row(other, inside, bytes), cudaMemcpyDefault, wait, stream,
-                        place);
+  const Box box = to_symbol ? one_row(inside, other, bytes) : one_row(other, inside, bytes);
+  return copy_box(call, box, cudaMemcpyDefault, wait, stream, place);
 }
 
 }  // namespace cuda_on_cpu

@@ -18,7 +18,7 @@
 
 #include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/fiber.hpp"
+#include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/launch_counts.hpp"
 #include "cuda_on_cpu/observer.hpp"
 

@@ -238,14 +238,6 @@ std::string describe(const CheckedAccess& access, std::uintptr_t address, std::s
          ", as it must be for this type.";
 }
 
-/// Where the access stands in one of the runtime's headers, the call of it counts.
-void report_access(const CheckedAccess& access, std::uintptr_t address, std::size_t alignment,
-                   std::uintptr_t instruction) {
-  const std::string place = place_of_instruction(instruction);
-  report_in_kernel(*this_worker, place.empty() ? to_string(Place{access.file, access.line}) : place,
-                   describe(access, address, alignment));
-}
-
 /// Host code may do it, and what a GPU would find right is passed over.
 void check(const CheckedAccess& access, std::uintptr_t address, std::uintptr_t instruction) {
   if (this_worker == nullptr || !this_worker->runs_kernel()) return;
@@ -254,7 +246,10 @@ void check(const CheckedAccess& access, std::uintptr_t address, std::uintptr_t i
   if (alignment > 16 && address % 16 == 0 && is_aligned_on_gpu(address, alignment)) return;
   Worker& worker = *this_worker;
   if (worker.launch().fail(cudaErrorMisalignedAddress)) {
-    report_access(access, address, alignment, instruction);
+    const std::string place = place_of_instruction(instruction);
+    // Where the access stands in one of the runtime's headers, the call of it counts.
+    report_in_kernel(worker, place.empty() ? to_string(Place{access.file, access.line}) : place,
+                     describe(access, address, alignment));
   }
   worker.abandon(cudaErrorMisalignedAddress);
 }

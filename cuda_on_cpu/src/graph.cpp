@@ -53,11 +53,10 @@ std::vector<std::size_t> order_of(const Nodes& nodes, ThreadOrder wanted) {
 
 /// Whether two graphs have the same nodes and edges, up to what the nodes do.
 cudaGraphExecUpdateResult compare(const Nodes& nodes, const Nodes& others) {
-  const auto same_needs = [](const Node& a, const Node& b) { return a.needs == b.needs; };
-  const auto same_type = [](const Node& a, const Node& b) { return a.type == b.type; };
-  if (!std::ranges::equal(nodes, others, same_needs))
+  if (!std::ranges::equal(nodes, others, {}, &Node::needs, &Node::needs))
     return cudaGraphExecUpdateErrorTopologyChanged;
-  if (!std::ranges::equal(nodes, others, same_type)) return cudaGraphExecUpdateErrorNodeTypeChanged;
+  if (!std::ranges::equal(nodes, others, {}, &Node::type, &Node::type))
+    return cudaGraphExecUpdateErrorNodeTypeChanged;
   return cudaGraphExecUpdateSuccess;
 }
 

@@ -7,8 +7,8 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
 namespace cuda_on_cpu {
@@ -72,31 +72,6 @@ cudaError_t kernel_node(const char* call, const cudaKernelNodeParams* p, Place p
   return error;
 }
 
-cudaError_t copy_node(const char* call, const cudaMemcpy3DParms* p, Place place, Node& node) {
-  return recorded(node, cudaGraphNodeTypeMemcpy,
-                  [&](cudaStream_t stream) { return copy_3d(call, p, false, stream, place); });
-}
-
-cudaError_t copy_node(const char* call, const Box& box, cudaMemcpyKind kind, Place place,
-                      Node& node) {
-  return recorded(node, cudaGraphNodeTypeMemcpy, [&](cudaStream_t stream) {
-    return copy_box(call, box, kind, false, stream, place);
-  });
-}
-
-cudaError_t fill_node(const char* call, const cudaMemsetParams* p, Place place, Node& node) {
-  if (p == nullptr) return record(cudaErrorInvalidValue);
-  if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) {
-    return refuse(place, std::string(call) + ": an element has 1, 2 or 4 bytes, not " +
-                             std::to_string(p->elementSize) + ".");
-  }
-  return recorded(node, cudaGraphNodeTypeMemset, [&](cudaStream_t stream) {
-    return fill_box(call, {static_cast<char*>(p->dst), p->pitch},
-                    {p->width * p->elementSize, p->height}, p->value, p->elementSize, stream,
-                    place);
-  });
-}
-
 cudaError_t host_node(const cudaHostNodeParams* p, Node& node) {
   if (p == nullptr) return record(cudaErrorInvalidValue);
   return recorded(node, cudaGraphNodeTypeHost, [&](cudaStream_t stream) {
@@ -111,6 +86,12 @@ cudaError_t add_made(const Position& position, Make make) {
   Node node;
   const cudaError_t error = make(node);
   return error != cudaSuccess ? error : add(position, std::move(node));
+}
+
+/// Adds the node that the call becomes.
+template <class Enqueue>
+cudaError_t add_recorded(const Position& position, cudaGraphNodeType type, Enqueue enqueue) {
+  return add_made(position, [&](Node& node) { return recorded(node, type, enqueue); });
 }
 
 /// Gives a node of an instantiated graph something else to do. Launches that wait keep the old.
@@ -154,26 +135,37 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* made, cudaGraph_t graph,
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* made, cudaGraph_t graph,
                                    const cudaGraphNode_t* needs, std::size_t count,
                                    const cudaMemcpy3DParms* parameters, Place place) {
-  return add_made({made, graph, needs, count}, [&](Node& node) {
-    return copy_node("cudaGraphAddMemcpyNode()", parameters, place, node);
-  });
+  return add_recorded(
+      {made, graph, needs, count}, cudaGraphNodeTypeMemcpy, [&](cudaStream_t stream) {
+        return copy_3d("cudaGraphAddMemcpyNode()", parameters, false, stream, place);
+      });
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* made, cudaGraph_t graph,
                                      const cudaGraphNode_t* needs, std::size_t count, void* to,
                                      const void* from, std::size_t bytes, cudaMemcpyKind kind,
                                      Place place) {
-  return add_made({made, graph, needs, count}, [&](Node& node) {
-    return copy_node("cudaGraphAddMemcpyNode1D()", one_row(to, from, bytes), kind, place, node);
-  });
+  const Box box = one_row(to, from, bytes);
+  return add_recorded(
+      {made, graph, needs, count}, cudaGraphNodeTypeMemcpy, [&](cudaStream_t stream) {
+        return copy_box("cudaGraphAddMemcpyNode1D()", box, kind, false, stream, place);
+      });
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* made, cudaGraph_t graph,
                                    const cudaGraphNode_t* needs, std::size_t count,
-                                   const cudaMemsetParams* parameters, Place place) {
-  return add_made({made, graph, needs, count}, [&](Node& node) {
-    return fill_node("cudaGraphAddMemsetNode()", parameters, place, node);
-  });
+                                   const cudaMemsetParams* p, Place place) {
+  if (p == nullptr) return record(cudaErrorInvalidValue);
+  if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) {
+    return refuse(place, "cudaGraphAddMemsetNode(): an element has 1, 2 or 4 bytes, not " +
+                             std::to_string(p->elementSize) + ".");
+  }
+  return add_recorded(
+      {made, graph, needs, count}, cudaGraphNodeTypeMemset, [&](cudaStream_t stream) {
+        return fill_box("cudaGraphAddMemsetNode()", {static_cast<char*>(p->dst), p->pitch},
+                        {p->width * p->elementSize, p->height}, p->value, p->elementSize, stream,
+                        place);
+      });
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* made, cudaGraph_t graph,

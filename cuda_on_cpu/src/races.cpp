@@ -29,7 +29,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cuda_on_cpu/fiber.hpp"
+#include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/findings.hpp"
 #include "cuda_on_cpu/memory_shadow.hpp"
 #include "cuda_on_cpu/observer.hpp"

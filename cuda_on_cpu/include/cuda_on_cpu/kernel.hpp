@@ -13,7 +13,6 @@
 
 #include <driver_types.h>
 
-#include "cuda_on_cpu/place.h"
 
 // Plain thread-local memory: a thread_local object of C++ would be looked up through a function.
 extern __thread uint3 threadIdx;
