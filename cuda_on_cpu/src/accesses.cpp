@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/block.hpp"
+#include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 
@@ -182,14 +182,7 @@ template bool end_update(volatile std::uint64_t* place, std::uint64_t& before, s
 
 // NOLINTBEGIN(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp,
 // readability-identifier-naming): the names are the compiler's and the linker's.
-using cuda_on_cpu::acquires;
-using cuda_on_cpu::end_update;
-using cuda_on_cpu::Kind;
-using cuda_on_cpu::looks_again;
-using cuda_on_cpu::note;
-using cuda_on_cpu::note_range;
-using cuda_on_cpu::note_swap;
-using cuda_on_cpu::releases;
+using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
 extern "C" {
 void __tsan_init() {}

@@ -3,11 +3,11 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -107,9 +107,7 @@ class Pool {
       std::thread([this, &worker] {
         if (set_up()) help(worker);
       }).detach();
-    } catch (const std::system_error&) {
-      started = false;
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {  // no thread, or no memory for one
       started = false;
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

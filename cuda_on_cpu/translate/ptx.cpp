@@ -160,30 +160,27 @@ constexpr std::array products = {
     Product{"s32.u8.u8.s32", "Unsigned8", "int", {"m8n8k16", "m16n8k16", "m16n8k32"}}};
 
 std::optional<std::string> product(const Statement& statement) {
-  static const std::regex form(R"(mma\.sync\.aligned\.(m\d+n\d+k\d+)\.row\.col\.)"
+  static const std::regex form(R"(mma\.sync\.aligned\.(m(\d+)n(\d+)k(\d+))\.row\.col\.)"
                                R"(([a-z]+\d+\.[a-z]+\d+\.[a-z]+\d+\.[a-z]+\d+) ?(.*))");
   static const std::regex group(R"(\{[^}]*\}|%\d+)");
-  static const std::regex extents(R"(m(\d+)n(\d+)k(\d+))");
   std::smatch match;
   const std::string text = tidy(statement.instructions);
   if (!std::regex_match(text, match, form)) return std::nullopt;
   const std::string shape = match[1];
-  const std::string types = match[2];
-  const std::string rest = match[3];
+  const std::string types = match[5];
+  const std::string rest = match[6];
   std::vector<std::string> groups;
   for (std::sregex_iterator found(rest.begin(), rest.end(), group), end; found != end; ++found) {
     const std::optional<std::string> operands = list(found->str(), statement);
     if (!operands) return std::nullopt;
     groups.push_back(*operands);
   }
-  std::smatch sizes;
-  std::regex_match(shape, sizes, extents);
   for (const Product& known : products) {
     if (types != known.types || groups.size() != 4) continue;
     for (const std::string_view possible : known.shapes) {
       if (shape != possible) continue;
-      return "::cuda_on_cpu::multiply_matrices<" + sizes[1].str() + ", " + sizes[2].str() + ", " +
-             sizes[3].str() + ", ::cuda_on_cpu::" + std::string(known.factor) + ", " +
+      return "::cuda_on_cpu::multiply_matrices<" + match[2].str() + ", " + match[3].str() + ", " +
+             match[4].str() + ", ::cuda_on_cpu::" + std::string(known.factor) + ", " +
              std::string(known.sum) + ">(::cuda_on_cpu::results(" + groups[0] +
              "), ::cuda_on_cpu::registers(" + groups[1] + "), ::cuda_on_cpu::registers(" +
              groups[2] + "), ::cuda_on_cpu::registers(" + groups[3] + "))";
