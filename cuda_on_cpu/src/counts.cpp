@@ -16,9 +16,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
-#include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/launch_counts.hpp"
 #include "cuda_on_cpu/observer.hpp"
 

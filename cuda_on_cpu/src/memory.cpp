@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/memory_shadow.hpp"
 #include "cuda_on_cpu/observer.hpp"
-#include "cuda_on_cpu/peer_words.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 

@@ -171,7 +171,7 @@ class Observer {
   /// It is gone, and others may get its addresses.
   virtual void freed(std::uintptr_t /*begin*/) {}
   /// Other processes may access it from now on. Their accesses are recorded in the file that they
-  /// share, from an offset on; see peer_words.hpp.
+  /// share, from an offset on; see memory_shadow.hpp.
   virtual void shared(std::uintptr_t /*begin*/, std::size_t /*bytes*/, int /*file*/,
                       std::size_t /*offset*/) {}
   /// A copy is about to read memory.

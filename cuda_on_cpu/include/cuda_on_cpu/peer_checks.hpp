@@ -11,7 +11,6 @@
 
 #include "cuda_on_cpu/findings.hpp"
 #include "cuda_on_cpu/memory_shadow.hpp"
-#include "cuda_on_cpu/peer_words.hpp"
 
 namespace cuda_on_cpu {
 
