@@ -76,7 +76,7 @@ constexpr std::size_t least_gap = 64;
 constexpr std::size_t least_gap = 0;
 #endif
 
-[[noreturn]] void end_by_shared_variable(const char* name) {
+[[noreturn, gnu::cold]] void end_by_shared_variable(const char* name) {
   end_program({}, std::string("host code uses the __shared__ variable '") + name + "'.");
 }
 
@@ -783,10 +783,14 @@ void Worker::deadlock() {
 
 namespace {
 
+[[noreturn, gnu::cold]] void called_by_host(const char* what, Place place) {
+  end_program(place, std::string(what) + " was called by host code.");
+}
+
 inline Worker& in_kernel(const char* what, Place place) {
   Worker* const worker = this_worker;
   if (worker == nullptr || !worker->runs_kernel()) [[unlikely]]
-    end_program(place, std::string(what) + " was called by host code.");
+    called_by_host(what, place);
   return *worker;
 }
 
