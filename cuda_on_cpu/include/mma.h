@@ -106,15 +106,16 @@ inline void all_lanes(const char* what, Place place) {
   }
   exchange(full_warp, 0, 0, only_wait, what, place);
 }
-inline void check_stride(unsigned stride, std::size_t bytes, Place place) {
+/// Waits for all lanes, then calls function(element, offset in memory) for the elements of the own.
+/// @param bytes of an element in memory.
+template <class Fragment, class Function>
+void for_elements(const char* what, bool is_row_major, unsigned stride, std::size_t bytes,
+                  Place place, const Function& function) {
   if (stride * bytes % 16 != 0) {
     cuda_on_cpu::fail_kernel(
         "the rows or columns of a matrix of wmma must be a multiple of 16 bytes apart.", place);
   }
-}
-/// Calls function(element, offset in memory) for the elements of the own lane.
-template <class Fragment, class Function>
-void for_elements(bool is_row_major, unsigned stride, const Function& function) {
+  all_lanes(what, place);
   for (unsigned i = 0; i < Fragment::num_elements; ++i) {
     const unsigned number = i * 32 + cuda_on_cpu::own_lane();
     const unsigned row = number / Fragment::columns;
@@ -197,29 +198,23 @@ void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& fragment, const Memory*
                       unsigned stride, CUDA_ON_CPU_HERE) {
   using Fragment = wmma::fragment<Use, m, n, k, T, Layout>;
   static_assert(!std::is_void_v<Layout>, "an accumulator is loaded with a layout");
-  detail::check_stride(stride, sizeof(Memory), place);
-  detail::all_lanes("load_matrix_sync", place);
   detail::for_elements<Fragment>(
-      std::is_same_v<Layout, row_major>, stride,
+      "load_matrix_sync", std::is_same_v<Layout, row_major>, stride, sizeof(Memory), place,
       [&](unsigned i, std::size_t offset) { fragment.x[i] = from[offset]; });
 }
 /// Loads an accumulator.
 template <int m, int n, int k, class T>
 void load_matrix_sync(fragment<accumulator, m, n, k, T>& fragment, const T* from, unsigned stride,
                       layout_t layout, CUDA_ON_CPU_HERE) {
-  detail::check_stride(stride, sizeof(T), place);
-  detail::all_lanes("load_matrix_sync", place);
   detail::for_elements<wmma::fragment<accumulator, m, n, k, T>>(
-      layout == mem_row_major, stride,
+      "load_matrix_sync", layout == mem_row_major, stride, sizeof(T), place,
       [&](unsigned i, std::size_t offset) { fragment.x[i] = from[offset]; });
 }
 template <int m, int n, int k, class T>
 void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& fragment, unsigned stride,
                        layout_t layout, CUDA_ON_CPU_HERE) {
-  detail::check_stride(stride, sizeof(T), place);
-  detail::all_lanes("store_matrix_sync", place);
   detail::for_elements<wmma::fragment<accumulator, m, n, k, T>>(
-      layout == mem_row_major, stride,
+      "store_matrix_sync", layout == mem_row_major, stride, sizeof(T), place,
       [&](unsigned i, std::size_t offset) { to[offset] = fragment.x[i]; });
 }
 
