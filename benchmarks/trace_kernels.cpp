@@ -43,8 +43,7 @@ Trace& trace() {
 
 std::string plain_name(const char* mangled) {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(
-      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
   return status == 0 ? name.get() : mangled;
 }
 
@@ -71,8 +70,8 @@ void note(const CUpti_Activity& record) {
   }
 }
 
-void take_buffer(CUcontext /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer,
-                 std::size_t /*size*/, std::size_t valid_bytes) {
+void take_buffer(CUcontext /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer, std::size_t /*size*/,
+                 std::size_t valid_bytes) {
   {
     const std::lock_guard lock(trace().mutex);
     CUpti_Activity* record = nullptr;
@@ -93,8 +92,7 @@ void write_spans() {
     return;
   }
   std::vector<Span>& spans = trace().spans;
-  std::sort(spans.begin(), spans.end(),
-            [](const Span& a, const Span& b) { return a.begin < b.begin; });
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
   for (const Span& span : spans) {
     std::fprintf(file, "%llu %llu %u %s\n", static_cast<unsigned long long>(span.begin),
                  static_cast<unsigned long long>(span.end), span.stream, span.name.c_str());

@@ -9,8 +9,7 @@ namespace stagewise {
 
 /// The kernels themselves: a subcommand for each ladder.
 inline Offers ladder_offers() {
-  return {.program = "ladder",
-          .commands = {"gemm", "reduce", "transpose", "convolution", "all-reduce"}};
+  return {.program = "ladder", .commands = {"gemm", "reduce", "transpose", "convolution", "all-reduce"}};
 }
 
 /// Stage 04 with convolutions that round.
@@ -26,14 +25,13 @@ inline Offers tf32_offers() {
 /// Stage 04 with one kernel for many steps of a small network.
 inline Offers persistent_offers() {
   return {.program = "ladder persistent",
-          .options = {
-              {.name = "persistent",
-               .description = "one kernel for many steps of a small mlp, which keeps its weights",
-               .choices = {"on", "auto", "off"},
-               .default_choice = "on",
-               .insists = "on",
-               .only_trains = true,
-               .changes_program = true}}};
+          .options = {{.name = "persistent",
+                       .description = "one kernel for many steps of a small mlp, which keeps its weights",
+                       .choices = {"on", "auto", "off"},
+                       .default_choice = "on",
+                       .insists = "on",
+                       .only_trains = true,
+                       .changes_program = true}}};
 }
 
 }  // namespace stagewise

@@ -7,9 +7,7 @@
 namespace stagewise {
 
 /// Report 000: the comparison by which it was graded.
-inline Offers grade_offers() {
-  return {.program = "the program grade", .commands = {"grade"}};
-}
+inline Offers grade_offers() { return {.program = "the program grade", .commands = {"grade"}}; }
 
 /// Report 000: stage 02 as a first program might be.
 inline Offers per_step_memory_offers() {

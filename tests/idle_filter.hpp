@@ -28,9 +28,7 @@ inline bool names_a_test(const std::string& pattern, const std::vector<std::stri
     const testing::TestSuite& suite = *program.GetTestSuite(i);
     for (int j = 0; j < suite.total_test_count(); ++j) {
       const std::string test = std::string(suite.name()) + "." + suite.GetTestInfo(j)->name();
-      const auto matches = [&](const std::string& part) {
-        return ::fnmatch(part.c_str(), test.c_str(), 0) == 0;
-      };
+      const auto matches = [&](const std::string& part) { return ::fnmatch(part.c_str(), test.c_str(), 0) == 0; };
       bool is_left = matches(pattern);
       for (const std::string& part : excluded) is_left = is_left && !matches(part);
       if (is_left) return true;
@@ -43,8 +41,7 @@ inline bool names_a_test(const std::string& pattern, const std::vector<std::stri
 inline std::optional<std::string> idle_part(const std::string& filter) {
   const std::size_t minus = filter.find('-');
   const std::string positive = filter.substr(0, minus);
-  const std::vector<std::string> excluded =
-      patterns_of(minus == std::string::npos ? "" : filter.substr(minus + 1));
+  const std::vector<std::string> excluded = patterns_of(minus == std::string::npos ? "" : filter.substr(minus + 1));
   // As GoogleTest has it, "-Slow*" means all others.
   const std::string list = positive.empty() && minus == 0 ? "*" : positive;
   for (const std::string& pattern : patterns_of(list)) {

@@ -25,8 +25,7 @@ class SkipReasons final : public testing::EmptyTestEventListener {
       if (!part.skipped()) continue;
       std::string reason = part.message();
       reason = reason.substr(0, reason.find('\n'));
-      std::cout << "skipped: " << test.test_suite_name() << '.' << test.name() << ": " << reason
-                << std::endl;
+      std::cout << "skipped: " << test.test_suite_name() << '.' << test.name() << ": " << reason << std::endl;
       return;
     }
   }

@@ -74,16 +74,14 @@ void expect_within(const std::vector<T>& actual, const std::vector<long double>&
   ASSERT_EQ(actual.size(), bounds.size());
   for (std::size_t i = 0; i < actual.size(); ++i) {
     const long double difference = std::abs(static_cast<long double>(actual[i]) - expected[i]);
-    ASSERT_TRUE(difference <= bounds[i])
-        << "element " << i << " of " << actual.size() << " is " << actual[i] << " instead of "
-        << expected[i] << ", farther away than " << bounds[i];
+    ASSERT_TRUE(difference <= bounds[i]) << "element " << i << " of " << actual.size() << " is " << actual[i]
+                                         << " instead of " << expected[i] << ", farther away than " << bounds[i];
   }
 }
 
 /// The same with a relative bound of so many units in the last place of `T`.
 template <typename T>
-void expect_close(const std::vector<T>& actual, const std::vector<long double>& expected,
-                  double units = 1) {
+void expect_close(const std::vector<T>& actual, const std::vector<long double>& expected, double units = 1) {
   std::vector<long double> bounds;
   bounds.reserve(expected.size());
   for (const long double value : expected) {

@@ -40,8 +40,7 @@ Checkpoint load(const std::string& path) {
 int compare(const std::string& path_a, const std::string& path_b, double tolerance) {
   const Checkpoint a = load(path_a);
   const Checkpoint b = load(path_b);
-  const std::vector<Difference> differences =
-      compare_parameters(a.parameters, b.parameters, path_a, path_b);
+  const std::vector<Difference> differences = compare_parameters(a.parameters, b.parameters, path_a, path_b);
 
   std::size_t width = std::string("parameter").size();
   for (const Difference& difference : differences) {
@@ -57,22 +56,21 @@ int compare(const std::string& path_a, const std::string& path_b, double toleran
       worst += "equal";
     } else {
       worst += place_of(d.worst, a.parameters[i].shape) + ": " + printed("%g", d.a) +
-               (d.finite ? ", off by " + printed("%.1e", std::abs(d.a - d.b))
-                         : " and " + printed("%g", d.b));
+               (d.finite ? ", off by " + printed("%.1e", std::abs(d.a - d.b)) : " and " + printed("%g", d.b));
     }
     if (!d.within(tolerance)) worst += "   BEYOND";
     const auto norm = [&](double value) { return d.finite ? printed("%.3e", value) : "nan"; };
     std::cout << row_of(columns, {excerpt(d.name), norm(d.max_norm), norm(d.l2_norm), worst});
   }
 
-  const auto beyond = std::count_if(differences.begin(), differences.end(),
-                                    [&](const auto& d) { return !d.within(tolerance); });
+  const auto beyond =
+      std::count_if(differences.begin(), differences.end(), [&](const auto& d) { return !d.within(tolerance); });
   if (beyond == 0) {
     std::cout << "within " << shortest(tolerance) << ": " << path_a << " and " << path_b << '\n';
     return 0;
   }
-  std::cout << "beyond " << shortest(tolerance) << ": " << count_of(beyond, "parameter") << " of "
-            << path_a << " and " << path_b << '\n';
+  std::cout << "beyond " << shortest(tolerance) << ": " << count_of(beyond, "parameter") << " of " << path_a << " and "
+            << path_b << '\n';
   return 1;
 }
 

@@ -46,13 +46,9 @@ struct Generator {
 };
 
 constexpr std::array<Generator, 3> generators = {{
-    {"digits",
-     [](const Options& o, Index count, Purpose p) { return make_digits(count, o.seed, p); },
+    {"digits", [](const Options& o, Index count, Purpose p) { return make_digits(count, o.seed, p); },
      [](const Options&) { return digits_sizes; }, true},
-    {"gaussian",
-     [](const Options& o, Index count, Purpose p) {
-       return make_gaussian(o.gaussian, count, o.seed, p);
-     },
+    {"gaussian", [](const Options& o, Index count, Purpose p) { return make_gaussian(o.gaussian, count, o.seed, p); },
      [](const Options& o) { return o.gaussian.sizes(); }, false},
     {"step", [](const Options& o, Index count, Purpose p) { return make_step(count, o.seed, p); },
      [](const Options&) { return step_sizes; }, false},
@@ -75,9 +71,8 @@ constexpr auto examples =
     "  stage01_serial train --dataset my_table/train.csv --format csv --label label\n";
 
 const Generator& find_generator(const Options& options) {
-  const auto found =
-      std::find_if(generators.begin(), generators.end(),
-                   [&](const Generator& generator) { return generator.name == options.dataset; });
+  const auto found = std::find_if(generators.begin(), generators.end(),
+                                  [&](const Generator& generator) { return generator.name == options.dataset; });
   if (found == generators.end()) {
     throw UsageError("--dataset " + excerpt(options.dataset) +
                      " is not a data set that can be generated; those are digits, gaussian and "
@@ -112,17 +107,15 @@ void check_files(const std::vector<fs::path>& files) {
     check_writable(files[i], "file");
     for (std::size_t j = 0; j < i; ++j) {
       if (!is_same_file(files[i], files[j])) continue;
-      throw Error("the file " + files[i].string() + " cannot be written: it is the same file as " +
-                  files[j].string());
+      throw Error("the file " + files[i].string() + " cannot be written: it is the same file as " + files[j].string());
     }
   }
 }
 
 void write_as_idx(const Dataset& dataset, const fs::path& images, const fs::path& labels) {
   write_idx(dataset, images, labels);
-  std::cout << images.string() << " and " << labels.filename().string() << ": "
-            << count_of(dataset.size(), "image") << " of " << dataset.sample_shape()[0] << " x "
-            << dataset.sample_shape()[1] << " pixels\n";
+  std::cout << images.string() << " and " << labels.filename().string() << ": " << count_of(dataset.size(), "image")
+            << " of " << dataset.sample_shape()[0] << " x " << dataset.sample_shape()[1] << " pixels\n";
 }
 
 void write_as_csv(const Dataset& dataset, const fs::path& table) {
@@ -162,8 +155,7 @@ int make_dataset(const Options& options) {
   for (const bool training : {true, false}) {
     const Index count = training ? train : test;
     if (count == 0) continue;
-    const Dataset dataset =
-        generator.make(options, count, training ? Purpose::training_data : Purpose::test_data);
+    const Dataset dataset = generator.make(options, count, training ? Purpose::training_data : Purpose::test_data);
     const std::vector<fs::path> files = files_for(format, folder, training);
     if (format == "idx") {
       write_as_idx(dataset, files[0], files[1]);
@@ -181,17 +173,14 @@ void declare(CLI::App& app, Options& options) {
   GaussianOptions& gaussian = options.gaussian;
   add_value(app, "dataset", "NAME", "what to generate: digits, gaussian, step", options.dataset,
             [&](const std::string& text) { options.dataset = parse_name(text); });
-  add_value(app, "train", "N", "number of training samples; 0: write no files for them",
-            "as the stages have them",
+  add_value(app, "train", "N", "number of training samples; 0: write no files for them", "as the stages have them",
             [&](const std::string& text) { options.train = parse_count(text, 0, most); });
-  add_value(app, "test", "N", "number of test samples; 0: write no files for them",
-            "as the stages have them",
+  add_value(app, "test", "N", "number of test samples; 0: write no files for them", "as the stages have them",
             [&](const std::string& text) { options.test = parse_count(text, 0, most); });
-  add_value(app, "seed", "N", "the same seed gives the same samples on every machine",
-            std::to_string(options.seed),
+  add_value(app, "seed", "N", "the same seed gives the same samples on every machine", std::to_string(options.seed),
             [&](const std::string& text) { options.seed = parse_seed(text); });
-  const auto add_of_gaussian = [&](const std::string& name, const std::string& value,
-                                   const std::string& description, const std::string& default_text,
+  const auto add_of_gaussian = [&](const std::string& name, const std::string& value, const std::string& description,
+                                   const std::string& default_text,
                                    const std::function<void(const std::string&)>& read) {
     add_value(app, name, value, "gaussian: " + description, default_text,
               [&options, name, read](const std::string& text) {
@@ -199,22 +188,20 @@ void declare(CLI::App& app, Options& options) {
                 options.of_gaussian.push_back(name);
               });
   };
-  add_of_gaussian(
-      "features", "N", "features of a sample", std::to_string(gaussian.features),
-      [&](const std::string& text) { gaussian.features = parse_count(text, 1, max_features); });
-  add_of_gaussian("classes", "N", "number of classes", std::to_string(gaussian.classes),
-                  [&](const std::string& text) {
-                    gaussian.classes = static_cast<int>(parse_count(text, 2, max_classes));
-                  });
+  add_of_gaussian("features", "N", "features of a sample", std::to_string(gaussian.features),
+                  [&](const std::string& text) { gaussian.features = parse_count(text, 1, max_features); });
+  add_of_gaussian("classes", "N", "number of classes", std::to_string(gaussian.classes), [&](const std::string& text) {
+    gaussian.classes = static_cast<int>(parse_count(text, 2, max_classes));
+  });
   add_of_gaussian("spacing", "X", "between the means of neighbouring classes", "1",
                   [&](const std::string& text) { gaussian.spacing = parse_real(text, true); });
   add_of_gaussian("deviation", "X", "of every feature around its class's mean", "1",
                   [&](const std::string& text) { gaussian.deviation = parse_real(text, true); });
   add_value(app, "format", "NAME", "format of the files: idx, csv", "idx for images, else csv",
             [&](const std::string& text) { options.format = parse_name(text); });
-  add_value(app, "output", "DIR", "folder for the files; made if it is not there", "",
-            [&](const std::string& text) { options.output = parse_name(text); })
-      ->required();
+  add_value(app, "output", "DIR", "folder for the files; made if it is not there", "", [&](const std::string& text) {
+    options.output = parse_name(text);
+  })->required();
 }
 
 }  // namespace

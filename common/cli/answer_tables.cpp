@@ -19,22 +19,19 @@ std::optional<double> fraction(std::int64_t part, std::int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::string text_of(const std::optional<double>& value) {
-  return value ? fixed(*value, 4) : "-";
-}
+std::string text_of(const std::optional<double>& value) { return value ? fixed(*value, 4) : "-"; }
 
 std::int64_t sum_of(const std::vector<std::int64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
 /// @param first the column with the names of the classes.
-void print_matrix(const ConfusionReport& confusion, const std::vector<std::string>& names,
-                  const Column& first, std::size_t columns_of_output) {
+void print_matrix(const ConfusionReport& confusion, const std::vector<std::string>& names, const Column& first,
+                  std::size_t columns_of_output) {
   const std::size_t classes = names.size();
   std::int64_t most = 0;
   for (const auto& row : confusion.counts) most = std::max(most, *std::ranges::max_element(row));
-  const std::size_t width =
-      2 + std::max(std::to_string(classes - 1).size(), with_thousands(most).size());
+  const std::size_t width = 2 + std::max(std::to_string(classes - 1).size(), with_thousands(most).size());
   if (first.width + width * classes > columns_of_output) {
     print_note("a matrix of " + with_thousands(std::ssize(names)) +
                " classes is too wide for this; --csv and --report write it");
@@ -42,8 +39,7 @@ void print_matrix(const ConfusionReport& confusion, const std::vector<std::strin
   }
   std::vector<Column> columns = {{"", first.width, true}};
   for (std::size_t i = 0; i < classes; ++i) columns.push_back({std::to_string(i), width});
-  std::cout << "\nconfusion: a row for each class, a column for each answer\n"
-            << heading_of(columns);
+  std::cout << "\nconfusion: a row for each class, a column for each answer\n" << heading_of(columns);
   for (std::size_t label = 0; label < classes; ++label) {
     std::vector<std::string> cells = {names[label]};
     for (const std::int64_t count : confusion.counts[label]) {
@@ -77,8 +73,7 @@ std::vector<std::size_t> ranking(const PredictionReport& sample) {
 
 }  // namespace
 
-ConfusionReport confusion_of(int classes, std::span<const std::int32_t> labels,
-                             std::span<const std::int32_t> answers) {
+ConfusionReport confusion_of(int classes, std::span<const std::int32_t> labels, std::span<const std::int32_t> answers) {
   const auto size = static_cast<std::size_t>(classes);
   ConfusionReport report;
   report.counts.assign(size, std::vector<std::int64_t>(size));
@@ -94,8 +89,7 @@ ConfusionReport confusion_of(int classes, std::span<const std::int32_t> labels,
   return report;
 }
 
-void print_confusion(const ConfusionReport& confusion, const std::vector<std::string>& names,
-                     std::size_t columns) {
+void print_confusion(const ConfusionReport& confusion, const std::vector<std::string>& names, std::size_t columns) {
   constexpr std::size_t longest = 20;
   Column first = {"class", std::string("class").size(), true};
   std::vector<std::string> entries;
@@ -104,13 +98,11 @@ void print_confusion(const ConfusionReport& confusion, const std::vector<std::st
     first.width = std::max(first.width, entries.back().size());
   }
   print_matrix(confusion, entries, first, columns);
-  const std::vector<Column> of_classes = {
-      first, {"samples", 11}, {"precision", 11}, {"recall", 11}};
+  const std::vector<Column> of_classes = {first, {"samples", 11}, {"precision", 11}, {"recall", 11}};
   std::cout << '\n' << heading_of(of_classes);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    std::cout << row_of(of_classes,
-                        {entries[i], with_thousands(sum_of(confusion.counts[i])),
-                         text_of(confusion.precision[i]), text_of(confusion.recall[i])});
+    std::cout << row_of(of_classes, {entries[i], with_thousands(sum_of(confusion.counts[i])),
+                                     text_of(confusion.precision[i]), text_of(confusion.recall[i])});
   }
 }
 
@@ -134,8 +126,7 @@ void print_table(const Predictions& predictions) {
                                  {predictions.score, 13, true},
                                  {"second", name_width, true},
                                  {predictions.score, 0, true}};
-  if (predictions.samples[0].label)
-    columns.insert(columns.begin() + 1, {"label", name_width, true});
+  if (predictions.samples[0].label) columns.insert(columns.begin() + 1, {"label", name_width, true});
   std::cout << '\n' << heading_of(columns);
   for (std::size_t i = 0; i < std::min(count, most); ++i) {
     const PredictionReport& sample = predictions.samples[i];
@@ -166,8 +157,8 @@ void print_scores(const Predictions& predictions) {
     const double score = sample.scores[order[i]];
     const double part = std::clamp(score, 0.0, 1.0);
     const std::string bar(static_cast<std::size_t>(std::lround(part * bar_width)), '#');
-    std::cout << left(name_column(predictions, static_cast<Index>(order[i])), name_width)
-              << fixed(score, 4) << (bar.empty() ? "" : "  " + bar) << '\n';
+    std::cout << left(name_column(predictions, static_cast<Index>(order[i])), name_width) << fixed(score, 4)
+              << (bar.empty() ? "" : "  " + bar) << '\n';
   }
 }
 

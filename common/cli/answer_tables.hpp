@@ -18,12 +18,10 @@ inline constexpr int max_confusion_classes = 1000;
 /// How many samples of each class have received each answer.
 /// @param classes at most max_confusion_classes.
 /// @param labels, answers one of each a sample; all less than `classes`.
-ConfusionReport confusion_of(int classes, std::span<const std::int32_t> labels,
-                             std::span<const std::int32_t> answers);
+ConfusionReport confusion_of(int classes, std::span<const std::int32_t> labels, std::span<const std::int32_t> answers);
 
 /// Prints the matrix, as far as it fits into `columns`, then precision and recall of each class.
-void print_confusion(const ConfusionReport& confusion, const std::vector<std::string>& names,
-                     std::size_t columns);
+void print_confusion(const ConfusionReport& confusion, const std::vector<std::string>& names, std::size_t columns);
 
 /// The matrix as CSV: a row for each label, a column for each answer.
 std::string csv_of(const ConfusionReport& confusion, const std::vector<std::string>& names);

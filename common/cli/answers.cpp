@@ -32,8 +32,7 @@ std::vector<double> scores_of(std::vector<double> outputs, const ModelOptions& m
 }  // namespace
 
 template <typename T>
-std::vector<PredictionReport> answers_to(const Dataset& dataset, Network<T>& network,
-                                         const ModelOptions& model) {
+std::vector<PredictionReport> answers_to(const Dataset& dataset, Network<T>& network, const ModelOptions& model) {
   EagerPredictor<T> predictor(network);
   const auto rows = static_cast<std::size_t>(predictor.rows());
   std::vector<std::uint32_t> batch(rows);
@@ -55,17 +54,14 @@ std::vector<PredictionReport> answers_to(const Dataset& dataset, Network<T>& net
         throw Error("the outputs of the network for sample " + std::to_string(batch[i]) +
                     " of the data set are not finite");
       }
-      answers.push_back({.sample = batch[i],
-                         .label = {},
-                         .predicted = classes[i],
-                         .scores = scores_of(outputs, model)});
+      answers.push_back(
+          {.sample = batch[i], .label = {}, .predicted = classes[i], .scores = scores_of(outputs, model)});
     }
   }
   return answers;
 }
 
-std::vector<MistakeReport> SharedAnswers::mistakes(std::span<const std::int32_t> labels,
-                                                   Index most) const {
+std::vector<MistakeReport> SharedAnswers::mistakes(std::span<const std::int32_t> labels, Index most) const {
   std::vector<std::size_t> wrong;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (classes[i] != labels[i]) wrong.push_back(i);
@@ -114,13 +110,9 @@ bool are_more_than_numbers(const std::vector<std::string>& names) {
   return false;
 }
 
-std::string name_of_score(const ModelOptions& model) {
-  return are_probabilities(model) ? "probability" : "output";
-}
+std::string name_of_score(const ModelOptions& model) { return are_probabilities(model) ? "probability" : "output"; }
 
-template std::vector<PredictionReport> answers_to(const Dataset&, Network<float>&,
-                                                  const ModelOptions&);
-template std::vector<PredictionReport> answers_to(const Dataset&, Network<double>&,
-                                                  const ModelOptions&);
+template std::vector<PredictionReport> answers_to(const Dataset&, Network<float>&, const ModelOptions&);
+template std::vector<PredictionReport> answers_to(const Dataset&, Network<double>&, const ModelOptions&);
 
 }  // namespace stagewise

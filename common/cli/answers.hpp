@@ -21,8 +21,7 @@ namespace stagewise {
 ///         for a neuron, the output itself. There are no labels.
 /// @throws Error naming the sample if an output is not finite.
 template <typename T>
-std::vector<PredictionReport> answers_to(const Dataset& dataset, Network<T>& network,
-                                         const ModelOptions& model);
+std::vector<PredictionReport> answers_to(const Dataset& dataset, Network<T>& network, const ModelOptions& model);
 
 /// The answers to a data set that several ranks share.
 struct SharedAnswers {

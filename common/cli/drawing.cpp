@@ -88,25 +88,20 @@ Drawing draw(const Image& image, std::size_t columns) {
   return drawing;
 }
 
-void print_mistakes(const std::vector<MistakeReport>& mistakes,
-                    const std::vector<std::string>& names, const std::string& score) {
+void print_mistakes(const std::vector<MistakeReport>& mistakes, const std::vector<std::string>& names,
+                    const std::string& score) {
   if (mistakes.empty()) {
     std::cout << "\nmistakes: none\n";
     return;
   }
-  std::cout << "\nmistakes: the most confident first, each with the " << score
-            << " of its answer\n";
+  std::cout << "\nmistakes: the most confident first, each with the " << score << " of its answer\n";
   const std::size_t columns = terminal_columns(STDOUT_FILENO);
   std::vector<Drawing> drawings;
   for (const MistakeReport& mistake : mistakes) {
     constexpr std::size_t longest = 16;  // so that two captions fit on a line
-    const auto name = [&](Index number) {
-      return excerpt(names[static_cast<std::size_t>(number)], longest);
-    };
-    const std::string label =
-        "sample " + std::to_string(mistake.sample) + ": " + name(mistake.label);
-    const std::string answer =
-        "taken for " + name(mistake.predicted) + ", " + fixed(mistake.confidence, 4);
+    const auto name = [&](Index number) { return excerpt(names[static_cast<std::size_t>(number)], longest); };
+    const std::string label = "sample " + std::to_string(mistake.sample) + ": " + name(mistake.label);
+    const std::string answer = "taken for " + name(mistake.predicted) + ", " + fixed(mistake.confidence, 4);
     if (mistake.image) {
       Drawing& drawing = drawings.emplace_back(draw(*mistake.image, columns));
       drawing.insert(drawing.end(), {label, answer});

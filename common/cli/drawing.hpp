@@ -28,7 +28,7 @@ Drawing draw(const Image& image, std::size_t columns);
 /// another as there is room for, others as a list.
 /// @param names of the classes.
 /// @param score what the network's confidence is: "probability".
-void print_mistakes(const std::vector<MistakeReport>& mistakes,
-                    const std::vector<std::string>& names, const std::string& score);
+void print_mistakes(const std::vector<MistakeReport>& mistakes, const std::vector<std::string>& names,
+                    const std::string& score);
 
 }  // namespace stagewise

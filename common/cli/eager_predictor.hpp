@@ -20,15 +20,13 @@ class EagerPredictor final : public Predictor<T> {
     Executor<T>& executor = *network.executor;
     executor.bind(network.model.batch, nullptr);
     if (executor.host_accessible()) return;
-    features_ = Tensor<T>(network.model[network.model.batch].shape.batched(rows()),
-                          executor.staging_memory());
+    features_ = Tensor<T>(network.model[network.model.batch].shape.batched(rows()), executor.staging_memory());
   }
 
   std::string name() const override { return "eager"; }
   Index rows() const override { return network_->executor->max_rows(); }
   T* features() override {
-    return features_.data() != nullptr ? features_.data()
-                                       : network_->executor->data(network_->model.batch);
+    return features_.data() != nullptr ? features_.data() : network_->executor->data(network_->model.batch);
   }
 
   void predict(std::int32_t* classes) override {
@@ -49,8 +47,7 @@ class EagerPredictor final : public Predictor<T> {
   std::vector<T> outputs() {
     const ValueId outputs = network_->model.outputs;
     std::vector<T> values(static_cast<std::size_t>(elements_of(network_->model[outputs], rows())));
-    network_->executor->copy_out(values.data(), network_->executor->data(outputs),
-                                 values.size() * sizeof(T));
+    network_->executor->copy_out(values.data(), network_->executor->data(outputs), values.size() * sizeof(T));
     return values;
   }
 

@@ -22,43 +22,39 @@ namespace stagewise {
 namespace {
 
 void print_latency(Index rows, const std::vector<LatencyReport>& paths) {
-  const bool has_device = std::any_of(
-      paths.begin(), paths.end(), [](const LatencyReport& path) { return path.path == "device"; });
+  const bool has_device =
+      std::any_of(paths.begin(), paths.end(), [](const LatencyReport& path) { return path.path == "device"; });
   std::cout << "\nlatency of a batch of " << with_thousands(rows) << ", host to host"
             << (has_device ? "; device: without copies\n" : "\n");
-  const std::vector<Column> columns = {
-      {"path", 12, true}, {"median", 12}, {"95 %", 12}, {"99 %", 12}, {"runs", 12}};
+  const std::vector<Column> columns = {{"path", 12, true}, {"median", 12}, {"95 %", 12}, {"99 %", 12}, {"runs", 12}};
   std::cout << heading_of(columns);
   for (const LatencyReport& path : paths) {
-    std::cout << row_of(columns,
-                        {path.path, duration(path.median_seconds), duration(path.p95_seconds),
-                         duration(path.p99_seconds), with_thousands(path.samples)});
+    std::cout << row_of(columns, {path.path, duration(path.median_seconds), duration(path.p95_seconds),
+                                  duration(path.p99_seconds), with_thousands(path.samples)});
   }
 }
 
 /// Measures all ways in which the stage can predict a batch.
 template <typename T>
-std::vector<LatencyReport> measure_paths(const Stage& stage, Network<T>& network,
-                                         const Dataset& dataset) {
+std::vector<LatencyReport> measure_paths(const Stage& stage, Network<T>& network, const Dataset& dataset) {
   print_note("latency: each path is verified, then measured for up to 10 seconds");
   std::cout << std::flush;
   StatusLine status;
   std::vector<std::unique_ptr<Predictor<T>>> others;
   if (stage.in<T>().make_predictors) others = stage.in<T>().make_predictors(network);
-  std::vector<LatencyReport> paths = measure_latencies(
-      std::make_unique<EagerPredictor<T>>(network), std::move(others), dataset,
-      [&](const std::string& path) { status.show(("measuring: " + path).c_str()); });
+  std::vector<LatencyReport> paths =
+      measure_latencies(std::make_unique<EagerPredictor<T>>(network), std::move(others), dataset,
+                        [&](const std::string& path) { status.show(("measuring: " + path).c_str()); });
   status.clear();
   return paths;
 }
 
 /// What --confusion and --mistakes ask for.
 template <typename T>
-void show_answers(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint,
-                  const Dataset& whole, const Dataset& shard, Network<T>& network, Report& report) {
+void show_answers(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint, const Dataset& whole,
+                  const Dataset& shard, Network<T>& network, Report& report) {
   if (!options.confusion && options.mistakes == 0) return;
-  const SharedAnswers answers =
-      gather(answers_to(shard, network, options.model), stage.all_ranks());
+  const SharedAnswers answers = gather(answers_to(shard, network, options.model), stage.all_ranks());
   if (!stage.is_first_rank()) return;
   const std::vector<std::string> names = class_names(checkpoint, options);
   if (are_more_than_numbers(names)) report.class_names = names;
@@ -84,22 +80,20 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
                    const std::vector<std::string>& notes) {
   Ranks& ranks = stage.all_ranks();
   options.data.precision = options.precision;
-  const Dataset dataset = load_adopted(options, options.load, [&] {
-    return ranks.load_for_evaluation(options.data, options.encoding);
-  });
+  const Dataset dataset =
+      load_adopted(options, options.load, [&] { return ranks.load_for_evaluation(options.data, options.encoding); });
   adopt_shape(checkpoint, dataset, options);
   if (options.confusion && options.model.classes > max_confusion_classes) {
-    throw UsageError("--confusion counts up to " + with_thousands(max_confusion_classes) +
-                     " classes, and there are " + with_thousands(options.model.classes));
+    throw UsageError("--confusion counts up to " + with_thousands(max_confusion_classes) + " classes, and there are " +
+                     with_thousands(options.model.classes));
   }
 
   // A batch larger than the data set only means that there is one batch.
   const Index rows = std::min(options.training.batch_size, dataset.size());
   Network<T> network = make_trained<T>(stage, options, checkpoint, rows);
-  print_header_of_trained(
-      stage, options,
-      count_of(dataset.size(), (is_single_file(options.data) ? "" : "test ") + unit_of(dataset)),
-      dataset.classes(), checkpoint, network.model, notes);
+  print_header_of_trained(stage, options,
+                          count_of(dataset.size(), (is_single_file(options.data) ? "" : "test ") + unit_of(dataset)),
+                          dataset.classes(), checkpoint, network.model, notes);
 
   Dataset own_shard;
   const Dataset& shard = ranks.shard(dataset, own_shard);

@@ -32,8 +32,7 @@ struct Cells : Column {
 };
 
 std::vector<Cells> columns_for(bool has_floors, bool has_times, bool has_counters) {
-  std::vector<Cells> columns = {
-      {{"line", 28, true}, [](const Row& row) { return cut(row.name, 28); }}};
+  std::vector<Cells> columns = {{{"line", 28, true}, [](const Row& row) { return cut(row.name, 28); }}};
   const auto add = [&](const char* heading, std::size_t width, const auto& cell) {
     columns.push_back({{heading, width}, cell});
   };
@@ -51,8 +50,7 @@ std::vector<Cells> columns_for(bool has_floors, bool has_times, bool has_counter
     add("asked", 9, [](const Row& row) { return with_prefix(row.counters.asked_bytes(), "B"); });
     add("sectors", 8, [](const Row& row) { return fixed(row.counters.sectors_per_request(), 1); });
   } else if (!has_floors) {
-    add("FLOP/s", 9,
-        [](const Row& row) { return with_prefix(row.cost.operations / row.seconds, ""); });
+    add("FLOP/s", 9, [](const Row& row) { return with_prefix(row.cost.operations / row.seconds, ""); });
     add("B/s", 9, [](const Row& row) { return with_prefix(row.cost.bytes / row.seconds, ""); });
   }
   return columns;
@@ -70,8 +68,7 @@ Row total_of(const std::vector<Row>& rows) {
     if (!total.floor) total.floor = Floor{};
     total.floor->seconds += row.floor->seconds;
   }
-  for (const Bound bound :
-       {Bound::memory, Bound::compute, Bound::launch, Bound::cache, Bound::shared}) {
+  for (const Bound bound : {Bound::memory, Bound::compute, Bound::launch, Bound::cache, Bound::shared}) {
     double seconds = 0;
     for (const Row& row : rows) {
       if (row.floor && row.floor->bound == bound) seconds += row.floor->seconds;
@@ -89,8 +86,7 @@ double usual_seconds(const Timing& timing) {
   return (timing.seconds - timing.first_seconds) / static_cast<double>(timing.calls - 1);
 }
 
-std::vector<Row> rows_of(const std::vector<Timing>& timings,
-                         const std::optional<DeviceLimits>& limits, double steps) {
+std::vector<Row> rows_of(const std::vector<Timing>& timings, const std::optional<DeviceLimits>& limits, double steps) {
   std::vector<Row> rows;
   for (const Timing& timing : timings) {
     Row row = {.name = short_name(timing.operation),
@@ -112,8 +108,7 @@ std::string limits_text(const DeviceLimits& limits) {
     return value > 0 ? with_prefix(value, unit) : std::string("unknown ") + unit;
   };
   return "floors of " + limits.device + ": " + rate(limits.operations_per_second, "FLOP/s") + ", " +
-         rate(limits.bytes_per_second, "B/s") + ", " + duration(limits.launch_seconds) +
-         " for a launch";
+         rate(limits.bytes_per_second, "B/s") + ", " + duration(limits.launch_seconds) + " for a launch";
 }
 
 /// What the kernels of each line have done, instead of times, which mean nothing about a GPU.
@@ -124,30 +119,26 @@ void print_counters(const std::vector<Timing>& timings) {
   std::cout << '\n' << heading_of(columns);
   for (const Timing& row : timings) {
     const KernelCounters& counters = row.counters;
-    std::cout << row_of(columns,
-                        {cut(row.operation, 34), count(counters.launches), count(counters.copies),
-                         with_prefix(counters.asked_bytes(), "B"),
-                         fixed(counters.sectors_per_request(), 1), count(counters.bank_conflicts)});
+    std::cout << row_of(columns, {cut(row.operation, 34), count(counters.launches), count(counters.copies),
+                                  with_prefix(counters.asked_bytes(), "B"), fixed(counters.sectors_per_request(), 1),
+                                  count(counters.bank_conflicts)});
   }
 }
 
 }  // namespace
 
 bool are_counted(const std::vector<Timing>& timings) {
-  return std::any_of(timings.begin(), timings.end(),
-                     [](const Timing& timing) { return timing.counters.launches > 0; });
+  return std::any_of(timings.begin(), timings.end(), [](const Timing& timing) { return timing.counters.launches > 0; });
 }
 
-std::string explanation(const std::vector<Timing>& timings,
-                        const std::optional<DeviceLimits>& limits, bool times_count) {
+std::string explanation(const std::vector<Timing>& timings, const std::optional<DeviceLimits>& limits,
+                        bool times_count) {
   std::int64_t steps = 1;
   for (const Timing& timing : timings) steps = std::max(steps, timing.calls);
   std::vector<Row> rows = rows_of(timings, limits, static_cast<double>(steps));
   std::string text = "a step, the mean of " + with_thousands(steps) + '\n';
-  text += limits ? limits_text(*limits)
-                 : "what this device can do at most is unknown: there are no floors";
-  const std::vector<Cells> cells =
-      columns_for(limits.has_value(), times_count, are_counted(timings));
+  text += limits ? limits_text(*limits) : "what this device can do at most is unknown: there are no floors";
+  const std::vector<Cells> cells = columns_for(limits.has_value(), times_count, are_counted(timings));
   const std::vector<Column> columns(cells.begin(), cells.end());
   text += "\n\n" + heading_of(columns);
   rows.push_back(total_of(rows));
@@ -171,8 +162,7 @@ void explain(const std::vector<Timing>& timings, const std::optional<DeviceLimit
     reports[i].floor_seconds = floor.seconds;
     reports[i].bound = name_of(floor.bound);
     if (!reports[i].counters) continue;
-    reports[i].counted_floor_seconds =
-        counted_floor_of(timing.counters, timing.cost.operations, *limits).seconds;
+    reports[i].counted_floor_seconds = counted_floor_of(timing.counters, timing.cost.operations, *limits).seconds;
   }
 }
 
@@ -180,13 +170,11 @@ void print_timings(const std::vector<Timing>& timings) {
   if (are_counted(timings)) return print_counters(timings);
   double all = 0;
   for (const Timing& row : timings) all += row.seconds;
-  const std::vector<Column> columns = {
-      {"line", 50, true}, {"calls", 8}, {"time", 10}, {"share", 8}};
+  const std::vector<Column> columns = {{"line", 50, true}, {"calls", 8}, {"time", 10}, {"share", 8}};
   std::cout << '\n' << heading_of(columns);
   for (const Timing& row : timings) {
-    std::cout << row_of(columns,
-                        {cut(row.operation, 50), with_thousands(row.calls), duration(row.seconds),
-                         fixed(all > 0 ? 100 * row.seconds / all : 0, 1) + " %"});
+    std::cout << row_of(columns, {cut(row.operation, 50), with_thousands(row.calls), duration(row.seconds),
+                                  fixed(all > 0 ? 100 * row.seconds / all : 0, 1) + " %"});
   }
 }
 

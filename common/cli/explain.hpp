@@ -22,8 +22,8 @@ bool are_counted(const std::vector<Timing>& timings);
 /// @param timings at least one.
 /// @param limits of the device; empty if nothing is known about it: then there are no floors.
 /// @param times_count whether the times are those of that device; otherwise they are left out.
-std::string explanation(const std::vector<Timing>& timings,
-                        const std::optional<DeviceLimits>& limits, bool times_count);
+std::string explanation(const std::vector<Timing>& timings, const std::optional<DeviceLimits>& limits,
+                        bool times_count);
 
 /// Adds costs and floors to the rows of a report, one for each timing.
 void explain(const std::vector<Timing>& timings, const std::optional<DeviceLimits>& limits,

@@ -35,11 +35,9 @@ Program program_of(const Stage& stage, const Model& model, const RunOptions& opt
   const InPrecision<T>& in = stage.in<T>();
   const Index rows = options.training.batch_size;
   if (in.step_program) {
-    return in.step_program(model, with_data(options.model), options.training.sgd, options.workers,
-                           options.stage, rows);
+    return in.step_program(model, with_data(options.model), options.training.sgd, options.workers, options.stage, rows);
   }
-  return in.rewritten(build_training(model, options.training.sgd, options.workers).step,
-                      options.stage, rows);
+  return in.rewritten(build_training(model, options.training.sgd, options.workers).step, options.stage, rows);
 }
 
 /// Made-up samples, one for each row of a batch.
@@ -53,8 +51,7 @@ Dataset made_up(const ModelOptions& model, Index rows) {
   if (model.sample.rank() > 1) {
     return {model.sample, model.classes, std::move(numbers), std::move(labels)};
   }
-  return {model.sample, model.classes, std::vector<double>(numbers.begin(), numbers.end()),
-          std::move(labels)};
+  return {model.sample, model.classes, std::vector<double>(numbers.begin(), numbers.end()), std::move(labels)};
 }
 
 /// What each line of a training step does, by its name. The step is executed, on made-up samples.
@@ -145,8 +142,8 @@ std::string file_of(const Stage& stage, const Line& line) {
 std::string change_of(const Stage& stage, const Line& line, const Program& before) {
   if (stage.folder.empty()) return "";
   const std::string name = name_of(line.operation);
-  const bool is_new = std::ranges::none_of(
-      before.lines, [&](const Line& other) { return name_of(other.operation) == name; });
+  const bool is_new =
+      std::ranges::none_of(before.lines, [&](const Line& other) { return name_of(other.operation) == name; });
   if (line.replaces.empty() && is_new) return "new line";
   if (!file_of(stage, line).starts_with(stage.folder)) return "";
   return line.replaces.empty() ? "new kernel" : "fused";
@@ -164,12 +161,9 @@ std::string table_of(const Stage& stage, const RunOptions& options) {
   if (stage.counts_kernels && stage.ranks == nullptr) counters = counters_of<T>(stage, options);
 
   const Index rows = options.training.batch_size;
-  const std::vector<Column> columns = {{"line", 4},
-                                       {"  operation", 34, true},
-                                       {stage.folder.empty() ? "" : "change", 11, true},
-                                       {"bytes", 8},
-                                       {"ops", 8},
-                                       {"  computed by", 0, true}};
+  const std::vector<Column> columns = {
+      {"line", 4}, {"  operation", 34, true}, {stage.folder.empty() ? "" : "change", 11, true}, {"bytes", 8},
+      {"ops", 8},  {"  computed by", 0, true}};
   std::ostringstream out;
   out << "\na training step of " << describe(described) << ", " << options.precision << ", batch "
       << with_thousands(rows) << ": " << count_of(std::ssize(program.lines), "line") << "\n\n"
@@ -182,8 +176,7 @@ std::string table_of(const Stage& stage, const RunOptions& options) {
     const bool is_fused = !line.replaces.empty();
     all += cost;
     has_fused = has_fused || is_fused;
-    out << row_of(columns, {std::to_string(i + 1),
-                            std::string("  ") + name_of(line.operation) + (is_fused ? "*" : ""),
+    out << row_of(columns, {std::to_string(i + 1), std::string("  ") + name_of(line.operation) + (is_fused ? "*" : ""),
                             change_of(stage, line, before), with_short_prefix(cost.bytes),
                             with_short_prefix(cost.operations), "  " + file_of(stage, line)})
         << indented(operands_text(program, line.operation, rows), ',', "      ");
@@ -191,8 +184,7 @@ std::string table_of(const Stage& stage, const RunOptions& options) {
     const auto counted = counters.find(line_text(program, line));
     if (counted != counters.end()) out << counters_text(counted->second);
   }
-  out << row_of(columns, {"", "  all", "", with_short_prefix(all.bytes),
-                          with_short_prefix(all.operations), ""});
+  out << row_of(columns, {"", "  all", "", with_short_prefix(all.bytes), with_short_prefix(all.operations), ""});
   if (has_fused) out << "\n* one line instead of those behind #\n";
   return out.str();
 }
@@ -207,8 +199,7 @@ void run_info(const Stage& stage, RunOptions options) {
     settle(stage, options, stage.ranks != nullptr ? std::max(stage.ranks->count(), 2) : 1);
     if (stage.ranks != nullptr && stage.ranks->count() == 1) options.workers.workers = 2;
     drop_idle_options(stage, options);
-    table = options.precision == "double" ? table_of<double>(stage, options)
-                                          : table_of<float>(stage, options);
+    table = options.precision == "double" ? table_of<double>(stage, options) : table_of<float>(stage, options);
   } else if (stage.is_first_rank()) {
     for (const std::string& name : options.given) {
       note_idle(stage.program, name, "is for info --program");
@@ -217,8 +208,7 @@ void run_info(const Stage& stage, RunOptions options) {
   // "Stage N: loops" after the program's name would repeat the number.
   const std::size_t colon = stage.summary.find(": ");
   const bool is_numbered = stage.summary.starts_with("Stage ") && colon != std::string::npos;
-  std::cout << stage.program << ": "
-            << (is_numbered ? stage.summary.substr(colon + 2) : stage.summary) << '\n'
+  std::cout << stage.program << ": " << (is_numbered ? stage.summary.substr(colon + 2) : stage.summary) << '\n'
             << "runs on    " << device << '\n'
             << "version    " << version_text() << '\n';
   for (const std::string& library : stage.libraries()) {

@@ -19,8 +19,7 @@ class Batches {
  public:
   Batches(const Dataset& dataset, Index rows) : dataset_(&dataset), rows_(rows) {
     if (count() == 0) {
-      throw Error("a batch of " + with_thousands(rows) +
-                  " was asked for, but the data set has only " +
+      throw Error("a batch of " + with_thousands(rows) + " was asked for, but the data set has only " +
                   count_of(dataset.size(), "sample"));
     }
     samples_.resize(static_cast<std::size_t>(dataset.size()));
@@ -61,9 +60,7 @@ class Batches {
 };
 
 /// How many batches are compared.
-Index compared_batches(Index all, Index rows) {
-  return std::min(all, std::clamp<Index>(10'000 / rows, 1, 100));
-}
+Index compared_batches(Index all, Index rows) { return std::min(all, std::clamp<Index>(10'000 / rows, 1, 100)); }
 
 /// Whether an output is as large as another, except for rounding.
 template <typename T>
@@ -118,9 +115,8 @@ void compare(Predictor<T>& predictor, const Reference<T>& reference, const Datas
     for (const std::int32_t found : batches.answer(predictor, i)) {
       if (!reference.agrees(sample, found)) {
         throw Error("the latency of the path " + predictor.name() +
-                    " is not measured, since its answers are wrong: sample " +
-                    std::to_string(sample) + " of the data set is of class " +
-                    std::to_string(found) + " there, but of class " +
+                    " is not measured, since its answers are wrong: sample " + std::to_string(sample) +
+                    " of the data set is of class " + std::to_string(found) + " there, but of class " +
                     std::to_string(reference.class_of(sample)) + " on the path eager");
       }
       ++sample;
@@ -169,9 +165,9 @@ LatencyReport measure_latency(Predictor<T>& predictor, const Dataset& dataset) {
 }
 
 template <typename T>
-std::vector<LatencyReport> measure_latencies(
-    std::unique_ptr<EagerPredictor<T>> eager, std::vector<std::unique_ptr<Predictor<T>>> others,
-    const Dataset& dataset, const std::function<void(const std::string&)>& on_path) {
+std::vector<LatencyReport> measure_latencies(std::unique_ptr<EagerPredictor<T>> eager,
+                                             std::vector<std::unique_ptr<Predictor<T>>> others, const Dataset& dataset,
+                                             const std::function<void(const std::string&)>& on_path) {
   on_path(eager->name());
   const Reference<T> reference(*eager, dataset);
   std::vector<LatencyReport> reports = {measure_latency(*eager, dataset)};
@@ -187,11 +183,11 @@ std::vector<LatencyReport> measure_latencies(
 
 template LatencyReport measure_latency(Predictor<float>&, const Dataset&);
 template LatencyReport measure_latency(Predictor<double>&, const Dataset&);
-template std::vector<LatencyReport> measure_latencies(
-    std::unique_ptr<EagerPredictor<float>>, std::vector<std::unique_ptr<Predictor<float>>>,
-    const Dataset&, const std::function<void(const std::string&)>&);
-template std::vector<LatencyReport> measure_latencies(
-    std::unique_ptr<EagerPredictor<double>>, std::vector<std::unique_ptr<Predictor<double>>>,
-    const Dataset&, const std::function<void(const std::string&)>&);
+template std::vector<LatencyReport> measure_latencies(std::unique_ptr<EagerPredictor<float>>,
+                                                      std::vector<std::unique_ptr<Predictor<float>>>, const Dataset&,
+                                                      const std::function<void(const std::string&)>&);
+template std::vector<LatencyReport> measure_latencies(std::unique_ptr<EagerPredictor<double>>,
+                                                      std::vector<std::unique_ptr<Predictor<double>>>, const Dataset&,
+                                                      const std::function<void(const std::string&)>&);
 
 }  // namespace stagewise

@@ -37,8 +37,7 @@ LatencyReport measure_latency(Predictor<T>& predictor, const Dataset& dataset);
 /// @throws Error naming the path, the sample and the classes if they differ; and as above.
 template <typename T>
 std::vector<LatencyReport> measure_latencies(
-    std::unique_ptr<EagerPredictor<T>> eager, std::vector<std::unique_ptr<Predictor<T>>> others,
-    const Dataset& dataset,
+    std::unique_ptr<EagerPredictor<T>> eager, std::vector<std::unique_ptr<Predictor<T>>> others, const Dataset& dataset,
     const std::function<void(const std::string&)>& on_path = [](const std::string&) {});
 
 }  // namespace stagewise

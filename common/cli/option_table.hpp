@@ -75,11 +75,9 @@ class OptionList {
   /// @param why_idle says why the option has no effect; see Option::why_idle.
   /// @param members lead to the value, from RunOptions on.
   template <typename Parse, typename... Members>
-  Option& add(const std::string& name, const std::string& argument, const std::string& description,
-              const Parse& parse, std::string (*why_idle)(const RunOptions&), Members... members) {
-    const auto value = [=](auto& o) -> auto& {
-      return (o.*....*members);
-    };
+  Option& add(const std::string& name, const std::string& argument, const std::string& description, const Parse& parse,
+              std::string (*why_idle)(const RunOptions&), Members... members) {
+    const auto value = [=](auto& o) -> auto& { return (o.*....*members); };
     Option& option = options.emplace_back(next_);
     option.name = name;
     option.argument = argument;
@@ -113,15 +111,12 @@ class OptionList {
 };
 
 /// Reads a whole number.
-inline auto count(std::int64_t least = 1,
-                  std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+inline auto count(std::int64_t least = 1, std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
   return [=](const std::string& text) { return parse_count(text, least, most); };
 }
 
 /// Reads a number of at least 0.
-inline double parse_not_negative(const std::string& text) {
-  return parse_real(text, true);
-}
+inline double parse_not_negative(const std::string& text) { return parse_real(text, true); }
 
 /// Adds what says which data are used.
 void add_data_options(OptionList& table);

@@ -31,8 +31,7 @@ std::map<std::string, std::string> options_in(const Checkpoint& checkpoint) {
 /// @param is_meant of an Option.
 /// @throws Error if another network is on the command line than in the checkpoint.
 template <typename IsMeant>
-void adopt_options(const Checkpoint& checkpoint, const fs::path& file, RunOptions& options,
-                   const IsMeant& is_meant) {
+void adopt_options(const Checkpoint& checkpoint, const fs::path& file, RunOptions& options, const IsMeant& is_meant) {
   const std::map<std::string, std::string> stored = options_in(checkpoint);
   for (const Option& option : options.options) {
     if (option.kept == Kept::no || !is_meant(option)) continue;
@@ -43,13 +42,12 @@ void adopt_options(const Checkpoint& checkpoint, const fs::path& file, RunOption
       try {
         option.read(text, options);
       } catch (const Error& error) {
-        throw Error("the checkpoint " + file.string() + " is of no use: of its '" + option.name +
-                    "', " + error.what());
+        throw Error("the checkpoint " + file.string() + " is of no use: of its '" + option.name + "', " + error.what());
       }
       options.adopted.insert(option.name);
     } else if (option.kept == Kept::of_network && option.write(options) != text) {
-      throw Error("--" + option.name + " " + excerpt(option.write(options)) +
-                  " contradicts the checkpoint " + file.string() + ", which has " + excerpt(text) +
+      throw Error("--" + option.name + " " + excerpt(option.write(options)) + " contradicts the checkpoint " +
+                  file.string() + ", which has " + excerpt(text) +
                   "; leave the option out, or name another checkpoint");
     }
   }
@@ -58,32 +56,27 @@ void adopt_options(const Checkpoint& checkpoint, const fs::path& file, RunOption
 /// @throws UsageError for an option on the command line that is the checkpoint's to say. One of
 /// another stage does not
 ///         know of this stage's own.
-void expect_not_decided(const Checkpoint& checkpoint, const fs::path& file,
-                        const RunOptions& options) {
+void expect_not_decided(const Checkpoint& checkpoint, const fs::path& file, const RunOptions& options) {
   for (const Option& option : options.options) {
-    const bool is_known =
-        option.stored_as.empty() || checkpoint.settings.contains(option.stored_as);
+    const bool is_known = option.stored_as.empty() || checkpoint.settings.contains(option.stored_as);
     const bool is_decided = option.kept == Kept::of_training || option.kept == Kept::of_network;
     if (!is_known || !is_decided || !options.given.contains(option.name)) continue;
-    throw UsageError("--" + option.name + " cannot be given with --resume: the checkpoint " +
-                     file.string() +
+    throw UsageError("--" + option.name + " cannot be given with --resume: the checkpoint " + file.string() +
                      " decides how its training continues; leave the option out, or start a new "
                      "training from these parameters with --load");
   }
 }
 
 /// @throws Error if the checkpoint lacks a setting that has an effect on its training.
-void expect_complete(const Checkpoint& checkpoint, const fs::path& file,
-                     const RunOptions& options) {
+void expect_complete(const Checkpoint& checkpoint, const fs::path& file, const RunOptions& options) {
   std::vector<std::string> missing = checkpoint.missing;
   for (const Option& option : options.options) {
-    const bool is_said = options.adopted.contains(option.name) ||
-                         options.given.contains(option.name) || option.name == "seed";
+    const bool is_said =
+        options.adopted.contains(option.name) || options.given.contains(option.name) || option.name == "seed";
     if (option.kept == Kept::no || is_said || !why_idle(option, options).empty()) continue;
     if (option.name == "workers" && options.ranks_are_workers) continue;
     // Other data; check_data() says what differs.
-    const bool is_of_data =
-        option.kept == Kept::of_training && (option.commands & for_predict) != 0;
+    const bool is_of_data = option.kept == Kept::of_training && (option.commands & for_predict) != 0;
     if (is_of_data && options.given.contains("dataset")) continue;
     missing.push_back(option.name);
   }
@@ -104,14 +97,13 @@ std::map<std::string, std::string> settings_of(const RunOptions& options) {
   std::map<std::string, std::string> result;
   for (const Option& option : options.options) {
     // A training that goes on alone for a while may go on among several again.
-    const bool waits = options.ranks_are_workers && options.adopted.contains(option.name) &&
-                       option.name.starts_with("average");
+    const bool waits =
+        options.ranks_are_workers && options.adopted.contains(option.name) && option.name.starts_with("average");
     if (option.kept != Kept::no && (waits || why_idle(option, options).empty())) {
       result[option.stored_as.empty() ? option.name : option.stored_as] = option.write(options);
     }
   }
-  for (const char* const own_attribute : {"model", "precision", "seed"})
-    result.erase(own_attribute);
+  for (const char* const own_attribute : {"model", "precision", "seed"}) result.erase(own_attribute);
   std::vector<Index> sample;
   for (int i = 0; i < options.model.sample.rank(); ++i) sample.push_back(options.model.sample[i]);
   result["sample-shape"] = list(sample);
@@ -123,12 +115,10 @@ std::map<std::string, std::string> settings_of(const RunOptions& options) {
 
 void adopt_model(const Checkpoint& checkpoint, const fs::path& file, RunOptions& options) {
   if (checkpoint.model.empty()) {  // a foreign file says nothing but which parameters there are
-    options.model.biases =
-        std::any_of(checkpoint.parameters.begin(), checkpoint.parameters.end(),
-                    [](const auto& parameter) { return parameter.name.ends_with("/bias"); });
+    options.model.biases = std::any_of(checkpoint.parameters.begin(), checkpoint.parameters.end(),
+                                       [](const auto& parameter) { return parameter.name.ends_with("/bias"); });
   }
-  adopt_options(checkpoint, file, options,
-                [](const Option& option) { return option.kept == Kept::of_network; });
+  adopt_options(checkpoint, file, options, [](const Option& option) { return option.kept == Kept::of_network; });
   const auto table = checkpoint.settings.find("table");
   if (table == checkpoint.settings.end()) return;
   try {
@@ -147,18 +137,15 @@ void adopt_training(const Checkpoint& checkpoint, const fs::path& file, RunOptio
   }
   adopt_model(checkpoint, file, options);
   adopt_options(checkpoint, file, options, [&](const Option& option) {
-    return option.kept != Kept::of_network &&
-           !(option.name == "workers" && options.ranks_are_workers);
+    return option.kept != Kept::of_network && !(option.name == "workers" && options.ranks_are_workers);
   });
   expect_complete(checkpoint, file, options);
 }
 
-std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options,
-                                    bool trains) {
+std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options, bool trains) {
   std::map<std::string, std::string> stored = options_in(checkpoint);
   const auto take = [&](const std::set<std::string>& names) {
-    adopt_options(checkpoint, options.load, options,
-                  [&](const Option& option) { return names.contains(option.name); });
+    adopt_options(checkpoint, options.load, options, [&](const Option& option) { return names.contains(option.name); });
   };
   if (stored["dataset"].empty()) return {"the checkpoint does not say what it was trained on"};
 
@@ -225,8 +212,7 @@ void drop_idle_options(const Stage& stage, RunOptions& options) {
     const std::string reason = why_idle(option, options);
     if (reason.empty()) continue;
     const bool is_own = !option.stored_as.empty();
-    if (is_own ? option.insists == option.write(options)
-               : option.kept == Kept::of_network || !options.image.empty()) {
+    if (is_own ? option.insists == option.write(options) : option.kept == Kept::of_network || !options.image.empty()) {
       throw UsageError("--" + option.name + " " + reason);
     }
     options.given.erase(option.name);
@@ -240,8 +226,7 @@ void check_precision(const RunOptions& options) {
   const auto check = [](const char* option, double value) {
     const bool is_infinite = value > static_cast<double>(std::numeric_limits<float>::max());
     if (!is_infinite && (value == 0 || static_cast<float>(value) != 0)) return;
-    throw OptionError(std::string("--") + option + " " + shortest(value) + " is " +
-                          (is_infinite ? "infinite" : "0") +
+    throw OptionError(std::string("--") + option + " " + shortest(value) + " is " + (is_infinite ? "infinite" : "0") +
                           " in float; choose another, or --precision double",
                       {option, "precision"});
   };
@@ -264,8 +249,8 @@ std::optional<DataShape> read_data_shape(const Checkpoint& checkpoint, const fs:
     return shape;
   } catch (const Error&) {
     throw Error("the checkpoint " + file.string() + " is of no use: its 'sample-shape' of " +
-                in_quotes(sample->second) + " or its 'class-count' of " +
-                in_quotes(classes->second) + " is not made of whole numbers of at least 1");
+                in_quotes(sample->second) + " or its 'class-count' of " + in_quotes(classes->second) +
+                " is not made of whole numbers of at least 1");
   }
 }
 
@@ -274,8 +259,7 @@ std::string describe(const ModelOptions& model) {
   if (model.name == "neuron") return "neuron " + inputs + "-1, sigmoid, squared-error";
   const std::string without = model.biases ? "" : ", no biases";
   if (model.name == "cnn") {
-    return "cnn 5x5x32-5x5x64-128-" + std::to_string(model.classes) + ", " + to_string(model.loss) +
-           without;
+    return "cnn 5x5x32-5x5x64-128-" + std::to_string(model.classes) + ", " + to_string(model.loss) + without;
   }
   std::string text = model.name + " " + inputs;
   for (const Index width : model.hidden) text += "-" + std::to_string(width);

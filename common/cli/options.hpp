@@ -61,7 +61,7 @@ struct RunOptions {
   std::string precision = "float";
   TrainingOptions training;
   WorkerOptions workers;
-  bool ranks_are_workers = false;  ///< so that a checkpoint does not decide how many there are
+  bool ranks_are_workers = false;          ///< so that a checkpoint does not decide how many there are
   std::optional<TableEncoding> encoding;   ///< of the table that the network was trained on
   std::optional<Fingerprint> fingerprint;  ///< of the data that it is trained on
   std::filesystem::path load;
@@ -94,14 +94,12 @@ std::map<std::string, std::string> settings_of(const RunOptions& options);
 /// Takes from the checkpoint every setting of the network that is not on the command line: model,
 /// hidden layers, activation, loss, precision.
 /// @throws Error if the command line contradicts the checkpoint.
-void adopt_model(const Checkpoint& checkpoint, const std::filesystem::path& file,
-                 RunOptions& options);
+void adopt_model(const Checkpoint& checkpoint, const std::filesystem::path& file, RunOptions& options);
 
 /// Takes over all settings, including those for training, so that training continues exactly.
 /// @throws UsageError for an option on the command line that the checkpoint decides; Error if the
 ///         checkpoint does not say how it was trained.
-void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& file,
-                    RunOptions& options);
+void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& file, RunOptions& options);
 
 /// Takes over the data set that the network was trained on, unless the command line names another,
 /// with its format, label, or parameters if it is generated.
@@ -133,8 +131,7 @@ struct DataShape {
 
 /// What the checkpoint's network was built for; empty if the checkpoint does not say.
 /// @throws Error if what it says makes no sense.
-std::optional<DataShape> read_data_shape(const Checkpoint& checkpoint,
-                                         const std::filesystem::path& file);
+std::optional<DataShape> read_data_shape(const Checkpoint& checkpoint, const std::filesystem::path& file);
 
 /// "784-256-10, relu, cross-entropy".
 std::string describe(const ModelOptions& model);

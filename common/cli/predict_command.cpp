@@ -33,39 +33,36 @@ struct Input {
 /// @throws Error if the checkpoint does not say.
 DataShape expected_shape(const Checkpoint& checkpoint, const RunOptions& options) {
   if (const auto shape = read_data_shape(checkpoint, options.load)) return *shape;
-  throw Error("the checkpoint " + options.load.string() +
-              " does not say what its samples are; train --load " + options.load.string() +
-              " --save FILE adds that");
+  throw Error("the checkpoint " + options.load.string() + " does not say what its samples are; train --load " +
+              options.load.string() + " --save FILE adds that");
 }
 
 Input read_picture(const Checkpoint& checkpoint, const RunOptions& options) {
   const auto [sample, classes] = expected_shape(checkpoint, options);
   if (sample.rank() != 3 || (sample[2] != 1 && sample[2] != 3)) {
-    throw Error("the network of " + options.load.string() + " takes samples of shape " +
-                sample.to_string() + ", which are no pictures");
+    throw Error("the network of " + options.load.string() + " takes samples of shape " + sample.to_string() +
+                ", which are no pictures");
   }
   const Image image = read_image(options.image, sample[2]);
-  std::string description = "a picture of " + std::to_string(image.height) + "x" +
-                            std::to_string(image.width) + ", as one";
+  std::string description =
+      "a picture of " + std::to_string(image.height) + "x" + std::to_string(image.width) + ", as one";
   try {
-    return {.samples = fit_image(image, sample, options.background, classes),
-            .description = std::move(description)};
+    return {.samples = fit_image(image, sample, options.background, classes), .description = std::move(description)};
   } catch (const Error& error) {
     throw Error("cannot use the image " + options.image.string() + ": " + error.what());
   }
 }
 
 Input read_samples(const Checkpoint& checkpoint, const RunOptions& options) {
-  Unseen data = load_adopted(options, options.load,
-                             [&] { return load_unseen(options.data, options.encoding); });
+  Unseen data = load_adopted(options, options.load, [&] { return load_unseen(options.data, options.encoding); });
   if (!data.has_labels) expected_shape(checkpoint, options);
   const std::string unit = (is_single_file(options.data) ? "" : "test ") + unit_of(data.samples);
   Input input = {.samples = std::move(data.samples), .has_labels = data.has_labels};
   input.description = count_of(input.samples.size(), unit);
   if (options.sample) {
     if (*options.sample >= input.samples.size()) {
-      throw UsageError("--sample " + std::to_string(*options.sample) + " is not one of the " +
-                       input.description + ", which are counted from 0");
+      throw UsageError("--sample " + std::to_string(*options.sample) + " is not one of the " + input.description +
+                       ", which are counted from 0");
     }
     input.first = *options.sample;
     input.samples = input.samples.slice(input.first, 1);
@@ -92,21 +89,18 @@ template <typename T>
 void predict_with(const Stage& stage, RunOptions options, const Checkpoint& checkpoint,
                   const std::vector<std::string>& notes) {
   options.data.precision = options.precision;
-  const Input input =
-      options.image.empty() ? read_samples(checkpoint, options) : read_picture(checkpoint, options);
+  const Input input = options.image.empty() ? read_samples(checkpoint, options) : read_picture(checkpoint, options);
   if (!options.image.empty()) options.data.name = options.image.string();  // for the header
   adopt_shape(checkpoint, input.samples, options);
   const Index rows = std::min(options.training.batch_size, input.samples.size());
   Network<T> network = make_trained<T>(stage, options, checkpoint, rows);
-  print_header_of_trained(stage, options, input.description, options.model.classes, checkpoint,
-                          network.model, notes);
+  print_header_of_trained(stage, options, input.description, options.model.classes, checkpoint, network.model, notes);
 
   const bool is_one = !options.image.empty() || options.sample;
   const bool is_image = input.samples.sample_shape().rank() == 3;
   if (is_one && is_image) {
     std::cout << '\n';
-    for (const std::string& line :
-         draw(shown_image(input.samples, 0), terminal_columns(STDOUT_FILENO))) {
+    for (const std::string& line : draw(shown_image(input.samples, 0), terminal_columns(STDOUT_FILENO))) {
       std::cout << line << '\n';
     }
   }
@@ -121,8 +115,7 @@ void predict_with(const Stage& stage, RunOptions options, const Checkpoint& chec
   }
   if (is_one) {
     if (input.has_labels) {
-      std::cout << "\nlabel         "
-                << predictions.names[static_cast<std::size_t>(input.samples.labels()[0])] << '\n';
+      std::cout << "\nlabel         " << predictions.names[static_cast<std::size_t>(input.samples.labels()[0])] << '\n';
     }
     print_scores(predictions);
   } else {

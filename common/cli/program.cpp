@@ -54,14 +54,11 @@ std::string describe(const CLI::App& app, const CLI::ExtrasError& error) {
   const std::vector<std::string> words = app.remaining(true);
   if (words.empty()) return error.what();
   const std::string& word = words.front();
-  const std::string unknown =
-      (word.starts_with("-") ? "option " : "argument ") + in_quotes(word) + " is unknown; ";
-  const std::string meant =
-      suggestion(word.substr(0, word.find('=')), names_like(innermost(app), word));
+  const std::string unknown = (word.starts_with("-") ? "option " : "argument ") + in_quotes(word) + " is unknown; ";
+  const std::string meant = suggestion(word.substr(0, word.find('=')), names_like(innermost(app), word));
   if (!meant.empty()) return unknown + "did you mean " + meant + "?";
   const CLI::App& command = innermost(app);
-  return unknown + app.get_name() + (&command == &app ? "" : " " + command.get_name()) +
-         " --help lists what there is";
+  return unknown + app.get_name() + (&command == &app ? "" : " " + command.get_name()) + " --help lists what there is";
 }
 
 /// A better message than the library's for an option with too few or too many values.
@@ -85,8 +82,7 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
   /// The whole text.
-  std::string make_help(const CLI::App* app, std::string name,
-                        CLI::AppFormatMode mode) const override {
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     // The library separates some parts by two empty lines, and ends with one.
     const std::string text = Formatter::make_help(app, std::move(name), mode);
     std::string result;
@@ -106,8 +102,8 @@ class HelpFormatter final : public CLI::Formatter {
   /// A line of the list of subcommands.
   std::string make_subcommand(const CLI::App* command) const override {
     std::ostringstream text;
-    CLI::detail::format_help(text, command->get_name(),
-                             wrapped(command->get_description(), page - left_column), left_column);
+    CLI::detail::format_help(text, command->get_name(), wrapped(command->get_description(), page - left_column),
+                             left_column);
     return text.str();
   }
 
@@ -118,8 +114,7 @@ class HelpFormatter final : public CLI::Formatter {
 
   /// What an option means.
   std::string make_option_desc(const CLI::Option* option) const override {
-    const std::string remark =
-        option->get_required() && option->nonpositional() ? " [required]" : "";
+    const std::string remark = option->get_required() && option->nonpositional() ? " [required]" : "";
     return wrapped(option->get_description() + remark, page - left_column);
   }
 
@@ -140,9 +135,7 @@ void set_help(CLI::App& app) {
 // A signal handler has no other place to write to. NOLINTNEXTLINE(*-non-const-global-variables)
 volatile std::sig_atomic_t pipe_was_closed = 0;
 
-void note_closed_pipe(int /*signal*/) {
-  pipe_was_closed = 1;
-}
+void note_closed_pipe(int /*signal*/) { pipe_was_closed = 1; }
 
 void set_handler(void (*handler)(int)) {
   struct sigaction action {};
@@ -228,13 +221,10 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
   }
 }
 
-bool output_is_closed() {
-  return !std::cout && pipe_was_closed != 0;
-}
+bool output_is_closed() { return !std::cout && pipe_was_closed != 0; }
 
 void note_idle(const std::string& program, const std::string& option, const std::string& reason) {
-  std::cerr << program
-            << ": note: " << sentence("--" + option + " has no effect here: it " + reason) << '\n';
+  std::cerr << program << ": note: " << sentence("--" + option + " has no effect here: it " + reason) << '\n';
 }
 
 std::string wrapped(const std::string& text, std::size_t width) {

@@ -38,10 +38,9 @@ void expect_no_part_of_data(const NamedFile& result, const RunOptions& options) 
   if (result.path.empty()) return;
   for (const fs::path& file : files_of(options.data)) {
     if (!is_same_file(result.path, file)) continue;
-    throw UsageError(
-        result.option + " names a file of " +
-        (options.given.contains("dataset") ? "--dataset" : "the checkpoint's data set") + ", " +
-        file.string());
+    throw UsageError(result.option + " names a file of " +
+                     (options.given.contains("dataset") ? "--dataset" : "the checkpoint's data set") + ", " +
+                     file.string());
   }
 }
 
@@ -53,16 +52,14 @@ fs::path place_of(const fs::path& name, Ranks& ranks) {
 
 }  // namespace
 
-std::string unit_of(const Dataset& dataset) {
-  return dataset.sample_shape().rank() == 3 ? "image" : "sample";
-}
+std::string unit_of(const Dataset& dataset) { return dataset.sample_shape().rank() == 3 ? "image" : "sample"; }
 
-void print_header(const Stage& stage, const RunOptions& options, const std::string& samples,
-                  const Shape& sample, int classes, std::int64_t parameters) {
+void print_header(const Stage& stage, const RunOptions& options, const std::string& samples, const Shape& sample,
+                  int classes, std::int64_t parameters) {
   std::cout << stage.program << " on " << stage.device() << '\n'
             << "data   " << escaped(options.data.name) << ": " << samples << " of "
-            << (sample.rank() == 3 ? by_times(sample) : count_of(sample.elements(), "feature"))
-            << ", " << count_of(classes, "class", "classes") << '\n'
+            << (sample.rank() == 3 ? by_times(sample) : count_of(sample.elements(), "feature")) << ", "
+            << count_of(classes, "class", "classes") << '\n'
             << "model  " << describe(options.model) << ", " << options.precision << ", "
             << count_of(parameters, "parameter") << '\n';
   if (stage.cuda_on_cpu) print_note("kernels run on the CPU here: times mean nothing about GPUs");
@@ -84,16 +81,13 @@ Report report_of(const Stage& stage, const RunOptions& options) {
 }
 
 void add_test(const Evaluation& test, Report& report) {
-  std::cout << "test   loss " << loss_text(test.loss) << "  accuracy " << fixed(test.accuracy, 4)
-            << "  (" << with_thousands(test.correct) << " of " << with_thousands(test.samples)
-            << ")\n";
+  std::cout << "test   loss " << loss_text(test.loss) << "  accuracy " << fixed(test.accuracy, 4) << "  ("
+            << with_thousands(test.correct) << " of " << with_thousands(test.samples) << ")\n";
   report.test_loss = test.loss;
   report.test_accuracy = test.accuracy;
 }
 
-void print_note(const std::string& text) {
-  std::cout << "note   " << escaped(text) << '\n';
-}
+void print_note(const std::string& text) { std::cout << "note   " << escaped(text) << '\n'; }
 
 void announce_size(double bytes) {
   constexpr double much = 2e9;

@@ -37,8 +37,8 @@ std::string unit_of(const Dataset& dataset);
 /// @param sample the shape of one.
 /// @param classes how many classes they belong to.
 /// @param parameters how many numbers the network learns.
-void print_header(const Stage& stage, const RunOptions& options, const std::string& samples,
-                  const Shape& sample, int classes, std::int64_t parameters);
+void print_header(const Stage& stage, const RunOptions& options, const std::string& samples, const Shape& sample,
+                  int classes, std::int64_t parameters);
 
 /// The report of such a run; its results are added later.
 Report report_of(const Stage& stage, const RunOptions& options);

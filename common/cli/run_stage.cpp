@@ -16,8 +16,7 @@ namespace {
 
 /// Declares `--name` as an option that the help does not show and that is refused with `sentence`.
 void refuse(CLI::App& app, const std::string& name, const std::string& sentence) {
-  app.add_option_function<std::string>(
-         "--" + name, [sentence](const std::string&) { throw UsageError(sentence); })
+  app.add_option_function<std::string>("--" + name, [sentence](const std::string&) { throw UsageError(sentence); })
       ->expected(0, 1)
       ->group("");
 }
@@ -38,11 +37,9 @@ void declare(CLI::App& app, const Option& option, const Stage& stage, RunOptions
   std::string description = are_ranks ? "every process is one" : option.description;
   if (has_ranks && option.name == "batch-size" && (option.commands & for_train) != 0)
     description += ", of all processes together";
-  std::string default_text =
-      option.default_text.empty() ? option.write(options) : option.default_text;
+  std::string default_text = option.default_text.empty() ? option.write(options) : option.default_text;
   if (are_ranks) default_text = "as many as processes";
-  CLI::Option* const declared =
-      add_value(app, option.name, option.argument, description, default_text, read);
+  CLI::Option* const declared = add_value(app, option.name, option.argument, description, default_text, read);
   declared->required(option.is_required);
   if (!option.alone.empty()) declared->expected(0, 1);
 }
@@ -63,8 +60,7 @@ Option own_option(const StageOption& own, Command command, const Stage& stage) {
   option.alone = own.choice_without_value;
   if (!option.alone.empty()) option.description += "; alone it means " + option.alone;
   option.read = [own, is_number](const std::string& text, RunOptions& o) {
-    o.stage[own.name] = is_number ? std::to_string(parse_count(text, 1, own.largest))
-                                  : parse_choice(text, own.choices);
+    o.stage[own.name] = is_number ? std::to_string(parse_count(text, 1, own.largest)) : parse_choice(text, own.choices);
   };
   option.write = [name = own.name](const RunOptions& o) { return o.stage.at(name); };
   option.reset = [own](RunOptions& o) { o.stage[own.name] = own.default_choice; };
@@ -102,8 +98,7 @@ void refuse_options_of_other_stages(CLI::App& app, const Stage& stage) {
     if (app.get_option_no_throw("--" + option) != nullptr) continue;
     // This stage already says what it offers elsewhere.
     if (std::find(offering.begin(), offering.end(), stage.program) != offering.end()) continue;
-    refuse(app, option,
-           "--" + option + " is offered by " + all_of(offering) + ", not by " + stage.program);
+    refuse(app, option, "--" + option + " is offered by " + all_of(offering) + ", not by " + stage.program);
   }
 }
 
@@ -113,8 +108,7 @@ void add_options(CLI::App& app, Command command, const Stage& stage, RunOptions&
   options.stage_why_idle = stage.why_idle;
   options.data.needs_labels = command != for_predict;
   if (command == for_info) {
-    app.add_flag("--program", options.shows_program,
-                 "the operations of a training step, and what each costs")
+    app.add_flag("--program", options.shows_program, "the operations of a training step, and what each costs")
         ->disable_flag_override();
   }
   options.options = option_table();
@@ -162,10 +156,9 @@ int with_kernel_advice(bool cuda_on_cpu, const std::function<int()>& body) {
     return body();
   } catch (const NotFinite& error) {
     if (!cuda_on_cpu || !error.may_be_a_kernel()) throw;
-    throw Error(error.what() +
-                std::string("; if you changed a kernel: run the same command with "
-                            "STAGEWISE_CPU_THREAD_ORDER=reverse before it; if it ends "
-                            "differently, threads race (docs/pages/when_your_kernel_is_wrong.md)"));
+    throw Error(error.what() + std::string("; if you changed a kernel: run the same command with "
+                                           "STAGEWISE_CPU_THREAD_ORDER=reverse before it; if it ends "
+                                           "differently, threads race (docs/pages/when_your_kernel_is_wrong.md)"));
   }
 }
 
@@ -182,8 +175,7 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
   };
   std::array commands = {
       StageCommand{"train", "train a model", for_train, run_train},
-      StageCommand{"evaluate", "accuracy and loss of a checkpoint on a data set", for_evaluate,
-                   run_evaluate},
+      StageCommand{"evaluate", "accuracy and loss of a checkpoint on a data set", for_evaluate, run_evaluate},
       StageCommand{"predict", "the classes of samples, or of a picture", for_predict, run_predict},
       StageCommand{"info", "what this program runs on", for_info, run_info}};
   for (StageCommand& one : commands) {
@@ -199,8 +191,7 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
       one.run(stage, one.options);
       return 0;
     }
-    throw UsageError("say what to do: train, evaluate, predict or info (see " + stage.program +
-                     " --help)");
+    throw UsageError("say what to do: train, evaluate, predict or info (see " + stage.program + " --help)");
   };
   const auto run = [&] { return with_kernel_advice(stage.cuda_on_cpu, run_command); };
   return run_program(app, argc, argv, run, stage.hooks);

@@ -29,17 +29,17 @@ struct StageOption {
   std::vector<std::string> choices = {};
   std::string default_choice = {};
   std::string choice_without_value = {};  ///< what `--name` alone means; empty: it needs a value
-  std::string insists = {};        ///< the choice that is refused, not ignored, without effect
-  bool only_trains = false;        ///< whether it has no effect in `evaluate`
-  bool changes_no_number = false;  ///< except by rounding: may differ when training resumes
-  bool changes_program = false;    ///< whether `info` offers it, for --program
-  std::int64_t largest = 0;        ///< above 0: a number from 1 to this, no choice
+  std::string insists = {};               ///< the choice that is refused, not ignored, without effect
+  bool only_trains = false;               ///< whether it has no effect in `evaluate`
+  bool changes_no_number = false;         ///< except by rounding: may differ when training resumes
+  bool changes_program = false;           ///< whether `info` offers it, for --program
+  std::int64_t largest = 0;               ///< above 0: a number from 1 to this, no choice
 };
 
 /// Why an option has no effect, given the others, as the end of a sentence that begins with its
 /// name: "is for --model cnn"; empty if it has one.
-using WhyIdle = std::function<std::string(const std::string& option, const StageOptions&,
-                                          const ModelOptions&, const WorkerOptions&, const Sgd&)>;
+using WhyIdle = std::function<std::string(const std::string& option, const StageOptions&, const ModelOptions&,
+                                          const WorkerOptions&, const Sgd&)>;
 
 /// What a step needs. All of it outlives the step.
 template <typename T>
@@ -66,8 +66,8 @@ struct InPrecision {
   std::function<std::unique_ptr<Step>(const StepArguments<T>&)> make_step;
 
   /// For stages whose step is not just the rewritten one: what they execute. May be empty.
-  std::function<Program(const Model&, const ModelOptions&, const Sgd&, const WorkerOptions&,
-                        const StageOptions&, Index max_rows)>
+  std::function<Program(const Model&, const ModelOptions&, const Sgd&, const WorkerOptions&, const StageOptions&,
+                        Index max_rows)>
       step_program;
 
   /// For stages with their own ways to predict batches: those that they offer for this network, in
@@ -101,8 +101,8 @@ inline OperationFiles primitive_files(const std::string& folder, const std::stri
              {"elementwise" + extension, {"add_bias", "sum", "mean"}},
              {"reduce" + extension, {"column_sums"}},
              {"loss" + extension,
-              {"softmax_cross_entropy", "softmax_cross_entropy_backward", "squared_error",
-               "squared_error_backward", "accumulate"}},
+              {"softmax_cross_entropy", "softmax_cross_entropy_backward", "squared_error", "squared_error_backward",
+               "accumulate"}},
              {"predict" + extension, {"argmax", "threshold"}},
              {"convolution" + extension, {"convolution", "convolution_backward"}},
              {"average_pool" + extension, {"average_pool", "average_pool_backward"}},
@@ -173,9 +173,7 @@ struct Stage : Offers {
   /// @}
 
   /// Replaces values such as `auto` that depend on other options. May be empty.
-  std::function<void(StageOptions&, const ModelOptions&, const WorkerOptions&, Index batch_size,
-                     int ranks)>
-      settle;
+  std::function<void(StageOptions&, const ModelOptions&, const WorkerOptions&, Index batch_size, int ranks)> settle;
 
   /// Throws UsageError for what it cannot train with these options. May be empty.
   std::function<void(const StageOptions&, const ModelOptions&, const WorkerOptions&)> check;
@@ -194,9 +192,7 @@ struct Stage : Offers {
   std::vector<Offers> offers;  ///< of all programs, the stages in their order
 
   /// Its own option of this name, which must exist.
-  StageOption& option(const std::string& name) {
-    return *std::ranges::find(options, name, &StageOption::name);
-  }
+  StageOption& option(const std::string& name) { return *std::ranges::find(options, name, &StageOption::name); }
 
   /// Libraries that the stage computes with, each with its version.
   std::function<std::vector<std::string>()> libraries;

@@ -19,9 +19,8 @@ Network<T> make_network(const Stage& stage, const RunOptions& options, Model mod
   };
   Network<T> network(std::move(model), stage.in<T>().make_executor(options.stage), rewrite);
   if (!stage.in<T>().step_program) {  // before the starts take the host's memory
-    network.executor->expect_room(
-        rewrite(build_training(network.model, options.training.sgd, options.workers).step),
-        max_rows);
+    network.executor->expect_room(rewrite(build_training(network.model, options.training.sgd, options.workers).step),
+                                  max_rows);
   }
   return network;
 }
@@ -32,8 +31,7 @@ std::unique_ptr<Step> make_step(const Stage& stage, const StepArguments<T>& argu
   if (in.make_step) {
     if (auto own = in.make_step(arguments)) return own;
   }
-  TrainingPrograms programs =
-      build_training(arguments.setup.network.model, arguments.sgd, arguments.setup.workers);
+  TrainingPrograms programs = build_training(arguments.setup.network.model, arguments.sgd, arguments.setup.workers);
   for (Program* const program : {&programs.step, &programs.mean, &programs.take_over}) {
     *program = in.rewritten(*program, arguments.options, arguments.setup.max_rows);
   }
@@ -43,8 +41,7 @@ std::unique_ptr<Step> make_step(const Stage& stage, const StepArguments<T>& argu
 template Network<float> make_network(const Stage& stage, const RunOptions& options, Model model);
 template Network<double> make_network(const Stage& stage, const RunOptions& options, Model model);
 template std::unique_ptr<Step> make_step(const Stage& stage, const StepArguments<float>& arguments);
-template std::unique_ptr<Step> make_step(const Stage& stage,
-                                         const StepArguments<double>& arguments);
+template std::unique_ptr<Step> make_step(const Stage& stage, const StepArguments<double>& arguments);
 
 void adopt_shape(const Checkpoint& checkpoint, const Dataset& dataset, RunOptions& options) {
   options.model.sample = dataset.sample_shape();
@@ -52,16 +49,14 @@ void adopt_shape(const Checkpoint& checkpoint, const Dataset& dataset, RunOption
   const auto shape = read_data_shape(checkpoint, options.load);
   if (!shape) return;
   if (shape->sample != dataset.sample_shape() || dataset.classes() > shape->classes) {
-    throw Error("the checkpoint " + options.load.string() + " is for shape " +
-                shape->sample.to_string() + " and " + count_of(shape->classes, "class", "classes") +
-                ", but the data have " + dataset.sample_shape().to_string() + " and " +
-                count_of(dataset.classes(), "class", "classes"));
+    throw Error("the checkpoint " + options.load.string() + " is for shape " + shape->sample.to_string() + " and " +
+                count_of(shape->classes, "class", "classes") + ", but the data have " +
+                dataset.sample_shape().to_string() + " and " + count_of(dataset.classes(), "class", "classes"));
   }
   options.model.classes = shape->classes;
 }
 
-std::vector<std::string> prepare_use(const Stage& stage, RunOptions& options,
-                                     const Checkpoint& checkpoint) {
+std::vector<std::string> prepare_use(const Stage& stage, RunOptions& options, const Checkpoint& checkpoint) {
   std::vector<std::string> notes;
   if (options.image.empty()) notes = adopt_data(checkpoint, options, false);
   drop_idle_options(stage, options);
@@ -72,23 +67,19 @@ std::vector<std::string> prepare_use(const Stage& stage, RunOptions& options,
 }
 
 template <typename T>
-Network<T> make_trained(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint,
-                        Index rows) {
+Network<T> make_trained(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint, Index rows) {
   Model model = build_model(options.model);
   const std::string source = "the checkpoint " + options.load.string();
   in_order_of(model, checkpoint.parameters, source);  // before memory is allocated for others
   Network<T> network(std::move(model), stage.in<T>().make_executor(options.stage),
-                     [&](const Program& program) {
-                       return stage.in<T>().rewritten(program, options.stage, rows);
-                     });
+                     [&](const Program& program) { return stage.in<T>().rewritten(program, options.stage, rows); });
   network.load(rows, announce_size);
   copy_parameters_in(network, checkpoint.parameters, source);
   return network;
 }
 
-void print_header_of_trained(const Stage& stage, const RunOptions& options,
-                             const std::string& samples, int classes, const Checkpoint& checkpoint,
-                             const Model& model, const std::vector<std::string>& notes) {
+void print_header_of_trained(const Stage& stage, const RunOptions& options, const std::string& samples, int classes,
+                             const Checkpoint& checkpoint, const Model& model, const std::vector<std::string>& notes) {
   print_header(stage, options, samples, options.model.sample, classes, model.parameter_count());
   if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, false) << '\n';
   std::cout << "load   " << options.load.string();

@@ -31,22 +31,19 @@ void adopt_shape(const Checkpoint& checkpoint, const Dataset& dataset, RunOption
 
 /// Adopts the checkpoint's data, unless there is a picture, and checks options and files.
 /// @return what the user should know, one sentence each.
-std::vector<std::string> prepare_use(const Stage& stage, RunOptions& options,
-                                     const Checkpoint& checkpoint);
+std::vector<std::string> prepare_use(const Stage& stage, RunOptions& options, const Checkpoint& checkpoint);
 
 /// The network as the stage executes it, with the checkpoint's parameters.
 /// @param options with the shape of the samples.
 /// @param rows of the largest batch.
 /// @throws Error if it does not fit into the device's memory, or has other parameters.
 template <typename T>
-Network<T> make_trained(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint,
-                        Index rows);
+Network<T> make_trained(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint, Index rows);
 
 /// Prints the header of a run that uses the network.
 /// @param samples, classes as in print_header().
 /// @param notes what the user should know, one sentence each.
-void print_header_of_trained(const Stage& stage, const RunOptions& options,
-                             const std::string& samples, int classes, const Checkpoint& checkpoint,
-                             const Model& model, const std::vector<std::string>& notes);
+void print_header_of_trained(const Stage& stage, const RunOptions& options, const std::string& samples, int classes,
+                             const Checkpoint& checkpoint, const Model& model, const std::vector<std::string>& notes);
 
 }  // namespace stagewise

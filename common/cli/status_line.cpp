@@ -30,9 +30,7 @@ std::size_t terminal_columns(int descriptor) {
 
 StatusLine::StatusLine() : is_on_(::isatty(STDERR_FILENO) != 0 && can_erase_lines()) {}
 
-std::size_t StatusLine::room() {
-  return terminal_columns(STDERR_FILENO) - 1;
-}
+std::size_t StatusLine::room() { return terminal_columns(STDERR_FILENO) - 1; }
 
 void StatusLine::show(const char* text) {
   if (!is_on_) return;
@@ -48,8 +46,7 @@ void StatusLine::clear() {
   is_visible_ = false;
 }
 
-ProgressBar::ProgressBar(Index samples_per_epoch, std::int64_t first_epoch, std::int64_t last_epoch,
-                         std::string unit)
+ProgressBar::ProgressBar(Index samples_per_epoch, std::int64_t first_epoch, std::int64_t last_epoch, std::string unit)
     : samples_per_epoch_(samples_per_epoch),
       first_epoch_(first_epoch),
       last_epoch_(last_epoch),
@@ -62,8 +59,7 @@ void ProgressBar::show(std::int64_t epoch, Index samples) {
 
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const auto per_epoch = static_cast<double>(samples_per_epoch_);
-  const double done =
-      static_cast<double>(epoch - first_epoch_) * per_epoch + static_cast<double>(samples);
+  const double done = static_cast<double>(epoch - first_epoch_) * per_epoch + static_cast<double>(samples);
   if (done <= 0) return;  // no speed yet
   last_drawn_ = now;
   const double all = static_cast<double>(last_epoch_ - first_epoch_ + 1) * per_epoch;
@@ -76,19 +72,17 @@ void ProgressBar::show(std::int64_t epoch, Index samples) {
   const std::string bar(full, '=');
   std::string line = "epoch " + std::to_string(epoch) + "/" + std::to_string(last_epoch_);
   // The most important first: what does not fit is omitted.
-  for (const std::string& piece :
-       {" " + right(std::to_string(static_cast<int>(fraction * 100)), 3) + "%",
-        "  " + std::to_string(seconds_left / 60) + ":" + seconds + " left",
-        " [" + bar + std::string(static_cast<std::size_t>(width) - full, '.') + "]",
-        "  " + rate(done / elapsed) + " " + unit_ + "/s"}) {
+  for (const std::string& piece : {" " + right(std::to_string(static_cast<int>(fraction * 100)), 3) + "%",
+                                   "  " + std::to_string(seconds_left / 60) + ":" + seconds + " left",
+                                   " [" + bar + std::string(static_cast<std::size_t>(width) - full, '.') + "]",
+                                   "  " + rate(done / elapsed) + " " + unit_ + "/s"}) {
     if (line.size() + piece.size() > StatusLine::room()) break;
     line += piece;
   }
   line_.show(line.c_str());
 }
 
-std::function<void(std::uint64_t, std::uint64_t)> show_bytes(const std::string& done,
-                                                             const std::string& what) {
+std::function<void(std::uint64_t, std::uint64_t)> show_bytes(const std::string& done, const std::string& what) {
   return [=, line = std::make_shared<StatusLine>()](std::uint64_t bytes, std::uint64_t all) {
     if (bytes == all) return line->clear();
     line->show((done + " " + size_text(bytes) + " of " + size_text(all) + " " + what).c_str());

@@ -50,8 +50,7 @@ class ProgressBar {
   /// @param samples_per_epoch how many samples fill the bar.
   /// @param first_epoch, last_epoch the epochs that will run, counted from 1.
   /// @param unit what a sample is called: "images".
-  ProgressBar(Index samples_per_epoch, std::int64_t first_epoch, std::int64_t last_epoch,
-              std::string unit);
+  ProgressBar(Index samples_per_epoch, std::int64_t first_epoch, std::int64_t last_epoch, std::string unit);
 
   /// Redraws, at most ten times a second.
   void show(std::int64_t epoch, Index samples);
@@ -74,7 +73,6 @@ class ProgressBar {
 /// A function that shows how many bytes of all have been sent, until it is told that all have:
 /// "rank 0 has sent 3 MB of 12 MB of samples".
 /// @param done,what what comes before and after the sizes.
-std::function<void(std::uint64_t, std::uint64_t)> show_bytes(const std::string& done,
-                                                             const std::string& what);
+std::function<void(std::uint64_t, std::uint64_t)> show_bytes(const std::string& done, const std::string& what);
 
 }  // namespace stagewise

@@ -15,9 +15,7 @@ std::string printed(const char* format, int digits, double value) {
 }
 
 /// With three significant digits, of a number up to 999.
-std::string in_three_digits(double value) {
-  return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
-}
+std::string in_three_digits(double value) { return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0); }
 
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -28,9 +26,7 @@ std::string csv_cell(const std::string& text) {
 
 }  // namespace
 
-std::string fixed(double value, int digits) {
-  return printed("%.*f", digits, value);
-}
+std::string fixed(double value, int digits) { return printed("%.*f", digits, value); }
 
 std::string loss_text(double loss) {
   constexpr double readable = 1e6;
@@ -43,9 +39,7 @@ std::string duration(double seconds) {
   return in_three_digits(seconds * 1e6) + " us";
 }
 
-std::string rate(double value) {
-  return value < 9999.5 ? with_thousands(std::llround(value)) : with_prefix(value, "");
-}
+std::string rate(double value) { return value < 9999.5 ? with_thousands(std::llround(value)) : with_prefix(value, ""); }
 
 std::string with_prefix(double value, const std::string& unit) {
   constexpr std::array prefixes = {"", "k", "M", "G", "T", "P", "E"};
@@ -60,9 +54,7 @@ std::string with_prefix(double value, const std::string& unit) {
   return full_unit.empty() ? number : number + " " + full_unit;
 }
 
-std::string scientific(double value) {
-  return value == 0 ? "0" : printed("%.*e", 1, value);
-}
+std::string scientific(double value) { return value == 0 ? "0" : printed("%.*e", 1, value); }
 
 std::string right(const std::string& text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
@@ -79,8 +71,7 @@ std::string cut(const std::string& text, std::size_t width) {
 std::string row_of(const std::vector<Column>& columns, const std::vector<std::string>& cells) {
   std::string line;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    line +=
-        columns[i].is_left ? left(cells[i], columns[i].width) : right(cells[i], columns[i].width);
+    line += columns[i].is_left ? left(cells[i], columns[i].width) : right(cells[i], columns[i].width);
   }
   return line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
 }

@@ -21,8 +21,7 @@ namespace {
 void check_batch_size(const RunOptions& options, const Dataset& training_set) {
   if (options.training.batch_size > training_set.size()) {
     throw OptionError("--batch-size " + std::to_string(options.training.batch_size) +
-                          " is larger than the training set of " +
-                          count_of(training_set.size(), "sample"),
+                          " is larger than the training set of " + count_of(training_set.size(), "sample"),
                       {"batch-size"});
   }
 }
@@ -51,19 +50,17 @@ void set_schedule(RunOptions& options, Index steps_per_epoch) {
   Schedule& schedule = options.training.sgd.schedule;
   schedule.steps = options.training.epochs * steps_per_epoch;
   if (schedule.warmup > 0 && schedule.warmup >= schedule.steps && schedule.steps > 0) {
-    throw OptionError("--warmup " + std::to_string(schedule.warmup) +
-                          " leaves nothing of the training's " + count_of(schedule.steps, "step"),
+    throw OptionError("--warmup " + std::to_string(schedule.warmup) + " leaves nothing of the training's " +
+                          count_of(schedule.steps, "step"),
                       {"warmup"});
   }
 }
 
 /// Loads the data, and completes the options with what they are.
 /// @param notes receives what the user should know.
-Split load_data(Ranks& ranks, const TrainingStart& start, RunOptions& options,
-                std::vector<std::string>& notes) {
+Split load_data(Ranks& ranks, const TrainingStart& start, RunOptions& options, std::vector<std::string>& notes) {
   options.data.precision = options.precision;
-  Split data =
-      load_adopted(options, start.file, [&] { return ranks.load_for_training(options.data); });
+  Split data = load_adopted(options, start.file, [&] { return ranks.load_for_training(options.data); });
   if (start.is_given()) {
     const std::vector<std::string> more = check_data(start.checkpoint, options, data);
     notes.insert(notes.end(), more.begin(), more.end());
@@ -80,19 +77,17 @@ void print_workers(const WorkerOptions& workers) {
   if (workers.workers == 1) return;
   std::cout << "workers  " << workers.workers << ", averaging "
             << (workers.average == Average::weights ? "weights " : "gradients ")
-            << (workers.average_every == 1 ? "in every step"
-                                           : "every " + count_of(workers.average_every, "step"))
+            << (workers.average_every == 1 ? "in every step" : "every " + count_of(workers.average_every, "step"))
             << '\n';
 }
 
 /// What is printed before training begins.
-void print_start(const Stage& stage, const RunOptions& options, const Split& data,
-                 std::int64_t parameters, const TrainingStart& start,
-                 const std::vector<std::string>& notes) {
-  print_header(stage, options,
-               with_thousands(data.train.size()) + " training and " +
-                   count_of(data.test.size(), "test " + unit_of(data.train)),
-               data.train.sample_shape(), data.train.classes(), parameters);
+void print_start(const Stage& stage, const RunOptions& options, const Split& data, std::int64_t parameters,
+                 const TrainingStart& start, const std::vector<std::string>& notes) {
+  print_header(
+      stage, options,
+      with_thousands(data.train.size()) + " training and " + count_of(data.test.size(), "test " + unit_of(data.train)),
+      data.train.sample_shape(), data.train.classes(), parameters);
   if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, true) << '\n';
   print_workers(options.workers);
   for (const std::string& note : notes) print_note(note);
@@ -108,8 +103,7 @@ void print_start(const Stage& stage, const RunOptions& options, const Split& dat
 }
 
 /// Prints and reports what was measured of the lines.
-void add_timings(const Stage& stage, const RunOptions& options, const std::vector<Timing>& timings,
-                 Report& report) {
+void add_timings(const Stage& stage, const RunOptions& options, const std::vector<Timing>& timings, Report& report) {
   report.timings = timing_reports(timings);
   if (timings.empty()) return;
   if (options.timings) print_timings(timings);
@@ -120,11 +114,10 @@ void add_timings(const Stage& stage, const RunOptions& options, const std::vecto
 }
 
 template <typename T>
-void train_with(const Stage& stage, RunOptions options, const TrainingStart& start,
-                std::vector<std::string> notes) {
+void train_with(const Stage& stage, RunOptions options, const TrainingStart& start, std::vector<std::string> notes) {
   Ranks& ranks = stage.all_ranks();
-  CsvLog log(stage.is_first_rank() ? options.csv : "",
-             options.resume.empty() ? nullptr : &start.checkpoint, start.source());
+  CsvLog log(stage.is_first_rank() ? options.csv : "", options.resume.empty() ? nullptr : &start.checkpoint,
+             start.source());
   const Split data = load_data(ranks, start, options, notes);
   const Dataset& training_set = data.train;
   check_batch_size(options, training_set);
@@ -169,14 +162,11 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   const Dataset& validation = ranks.shard(data.validation, own_validation);
   std::optional<BestEpoch> best;
   if (!options.resume.empty()) best = read_best(start.checkpoint, start.file);
-  TrainingLog training_log(options, training_set, *step, epochs_done + 1, best, std::move(log),
-                           stage.is_first_rank());
-  train(network, *step, training_set, validation, options.training, epochs_done + 1, training_log,
-        &ranks);
+  TrainingLog training_log(options, training_set, *step, epochs_done + 1, best, std::move(log), stage.is_first_rank());
+  train(network, *step, training_set, validation, options.training, epochs_done + 1, training_log, &ranks);
   // An epoch's checkpoint was saved with the epoch; without an epoch, nothing has been saved yet.
   if (!options.save.empty() && training_log.epochs().empty()) {
-    training_log.save(options.save, epochs_done, epochs_done * steps_per_epoch,
-                      copy_parameters_out(network));
+    training_log.save(options.save, epochs_done, epochs_done * steps_per_epoch, copy_parameters_out(network));
   }
 
   Report report = report_of(stage, options);
@@ -195,8 +185,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
 void check_before(const Stage& stage, RunOptions& options) {
   drop_idle_options(stage, options);
   if (!options.save_best.empty() && options.data.validation == 0) {
-    throw UsageError(
-        "--save-best needs --validation: without it, nothing says which epoch is best");
+    throw UsageError("--save-best needs --validation: without it, nothing says which epoch is best");
   }
   check_precision(options);
   check_files(options, stage.all_ranks());
@@ -221,8 +210,7 @@ void run_train(const Stage& stage, RunOptions options) {
         "begins a new one");
   }
   if (options.save_every > 0 && options.save.empty()) {
-    throw UsageError("--save-every " + std::to_string(options.save_every) +
-                     " needs --save, which names the file");
+    throw UsageError("--save-every " + std::to_string(options.save_every) + " needs --save, which names the file");
   }
 
   // Before a checkpoint's settings are adopted, as these may say otherwise.

@@ -55,11 +55,9 @@ std::optional<Progress> progress_of(const std::string& row) {
 }
 
 /// The rows that a training has written up to `end`.
-std::string rows_until(const Progress& end, const std::filesystem::path& path,
-                       const std::string& source) {
+std::string rows_until(const Progress& end, const std::filesystem::path& path, const std::string& source) {
   const auto failure = [&](const std::string& what) {
-    return Error("the table " + path.string() + " cannot be continued: " + what +
-                 "; choose another name for --csv");
+    return Error("the table " + path.string() + " cannot be continued: " + what + "; choose another name for --csv");
   };
   std::error_code error;
   if (!std::filesystem::exists(path, error) && !error) return "";
@@ -83,20 +81,16 @@ std::string rows_until(const Progress& end, const std::filesystem::path& path,
   }
   if (file.bad()) throw failure("it cannot be read to its end");
   if (!rows.empty() && last != end) {
-    throw failure("its rows lead to " + to_text(last) + ", but " + source + " is of " +
-                  to_text(end));
+    throw failure("its rows lead to " + to_text(last) + ", but " + source + " is of " + to_text(end));
   }
   return rows;
 }
 
-std::string cell_of(const std::optional<double>& value) {
-  return value ? shortest(*value) : "";
-}
+std::string cell_of(const std::optional<double>& value) { return value ? shortest(*value) : ""; }
 
 std::string row_of(const StepReport& step, const EpochReport& epoch) {
-  return csv_line({std::to_string(step.epoch), std::to_string(step.step), shortest(step.loss),
-                   shortest(step.accuracy), shortest(step.learning_rate),
-                   shortest(step.images_per_second), cell_of(epoch.validation_loss),
+  return csv_line({std::to_string(step.epoch), std::to_string(step.step), shortest(step.loss), shortest(step.accuracy),
+                   shortest(step.learning_rate), shortest(step.images_per_second), cell_of(epoch.validation_loss),
                    cell_of(epoch.validation_accuracy)});
 }
 
@@ -128,25 +122,22 @@ bool BestEpoch::is_beaten_by(const EpochReport& report) const {
   return *report.validation_loss < loss;
 }
 
-std::optional<BestEpoch> read_best(const Checkpoint& checkpoint,
-                                   const std::filesystem::path& file) {
+std::optional<BestEpoch> read_best(const Checkpoint& checkpoint, const std::filesystem::path& file) {
   if (!checkpoint.settings.contains(epoch_name)) return std::nullopt;
   const auto stored = [&](const char* name) {
     const auto found = checkpoint.settings.find(name);
     return found == checkpoint.settings.end() ? "" : found->second;
   };
   try {
-    return BestEpoch{parse_count(stored(epoch_name), 1, checkpoint.epoch),
-                     parse_real(stored(loss_name), true), parse_real(stored(accuracy_name), true)};
+    return BestEpoch{parse_count(stored(epoch_name), 1, checkpoint.epoch), parse_real(stored(loss_name), true),
+                     parse_real(stored(accuracy_name), true)};
   } catch (const UsageError& error) {
-    throw Error("the checkpoint " + file.string() + " is of no use: of its best epoch, " +
-                error.what());
+    throw Error("the checkpoint " + file.string() + " is of no use: of its best epoch, " + error.what());
   }
 }
 
 TrainingLog::TrainingLog(const RunOptions& options, const Dataset& training_set, const Step& step,
-                         std::int64_t first_epoch, std::optional<BestEpoch> best, CsvLog log,
-                         bool writes)
+                         std::int64_t first_epoch, std::optional<BestEpoch> best, CsvLog log, bool writes)
     : options_(&options),
       step_(&step),
       writes_(writes),
@@ -167,17 +158,16 @@ void TrainingLog::on_epoch(const EpochReport& report, std::int64_t steps,
                            const std::vector<ParameterValues>& parameters) {
   progress_.clear();
   epochs_.push_back(report);
-  std::cout << "epoch " << report.epoch << '/' << options_->training.epochs << "  loss "
-            << loss_text(report.train_loss) << "  accuracy " << fixed(report.train_accuracy, 4);
+  std::cout << "epoch " << report.epoch << '/' << options_->training.epochs << "  loss " << loss_text(report.train_loss)
+            << "  accuracy " << fixed(report.train_accuracy, 4);
   if (report.validation_accuracy) {
     std::cout << "  val " << fixed(*report.validation_accuracy, 4);
   }
-  std::cout << "  " << duration(report.seconds) << "  " << rate(report.images_per_second) << ' '
-            << unit_ << "/s" << std::endl;  // flushed, for those who watch
+  std::cout << "  " << duration(report.seconds) << "  " << rate(report.images_per_second) << ' ' << unit_ << "/s"
+            << std::endl;  // flushed, for those who watch
   warn_of_rate(report, parameters);
   const RunOptions& o = *options_;
-  if (output_is_closed() && o.save.empty() && o.save_best.empty() && o.report.empty() &&
-      o.csv.empty()) {
+  if (output_is_closed() && o.save.empty() && o.save_best.empty() && o.report.empty() && o.csv.empty()) {
     throw OutputClosed();
   }
   if (writes_) log(report, steps);
@@ -192,8 +182,7 @@ void TrainingLog::on_epoch(const EpochReport& report, std::int64_t steps,
   if (!o.save.empty() && (is_last || is_due)) save(o.save, report.epoch, steps, parameters);
 }
 
-void TrainingLog::warn_of_rate(const EpochReport& report,
-                               const std::vector<ParameterValues>& parameters) const {
+void TrainingLog::warn_of_rate(const EpochReport& report, const std::vector<ParameterValues>& parameters) const {
   const RunOptions& o = *options_;
   const Sgd& sgd = o.training.sgd;
   constexpr double clearly = 1.25;  // a network that hardly learns is about as good as a guess
@@ -203,8 +192,7 @@ void TrainingLog::warn_of_rate(const EpochReport& report,
     return;
   }
   print_note("the loss of the first epoch is above " + fixed(guess, 2) +
-             ", that of a guess: a learning rate smaller than " + shortest(sgd.learning_rate) +
-             " may help");
+             ", that of a guess: a learning rate smaller than " + shortest(sgd.learning_rate) + " may help");
 }
 
 void TrainingLog::save(const std::filesystem::path& file, std::int64_t epoch, std::int64_t steps,
@@ -228,8 +216,8 @@ void TrainingLog::save(const std::filesystem::path& file, std::int64_t epoch, st
 }
 
 void TrainingLog::log(const EpochReport& epoch, std::int64_t steps) {
-  const auto begin = std::partition_point(
-      steps_.begin(), steps_.end(), [&](const auto& step) { return step.epoch < epoch.epoch; });
+  const auto begin =
+      std::partition_point(steps_.begin(), steps_.end(), [&](const auto& step) { return step.epoch < epoch.epoch; });
   if (begin != steps_.end()) return log_.add(epoch, {begin, steps_.end()});
   const StepReport row = {.epoch = epoch.epoch,
                           .step = steps,
@@ -242,16 +230,14 @@ void TrainingLog::log(const EpochReport& epoch, std::int64_t steps) {
 
 void TrainingLog::conclude() const {
   if (best_) {
-    std::cout << "best   epoch " << best_->epoch << ", on the validation set: loss "
-              << loss_text(best_->loss) << "  accuracy " << fixed(best_->accuracy, 4) << '\n';
+    std::cout << "best   epoch " << best_->epoch << ", on the validation set: loss " << loss_text(best_->loss)
+              << "  accuracy " << fixed(best_->accuracy, 4) << '\n';
   }
   if (!options_->save.empty()) std::cout << "saved  " << options_->save.string() << '\n';
   if (saved_best_) {
-    std::cout << "saved  " << options_->save_best.string() << ", after epoch " << best_->epoch
-              << '\n';
+    std::cout << "saved  " << options_->save_best.string() << ", after epoch " << best_->epoch << '\n';
   } else if (!options_->save_best.empty()) {
-    print_note("no epoch of this run was better, so " + options_->save_best.string() +
-               " has not been written");
+    print_note("no epoch of this run was better, so " + options_->save_best.string() + " has not been written");
   }
 }
 

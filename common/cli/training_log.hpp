@@ -66,13 +66,12 @@ class TrainingLog final : public TrainingObserver {
   /// @param log the table of --csv.
   /// @param writes whether files are written; otherwise this rank only takes part in gathering
   ///        what checkpoints hold.
-  TrainingLog(const RunOptions& options, const Dataset& training_set, const Step& step,
-              std::int64_t first_epoch, std::optional<BestEpoch> best, CsvLog log, bool writes);
+  TrainingLog(const RunOptions& options, const Dataset& training_set, const Step& step, std::int64_t first_epoch,
+              std::optional<BestEpoch> best, CsvLog log, bool writes);
 
   void on_step(std::int64_t epoch, Index samples) override { progress_.show(epoch, samples); }
   void on_log(const StepReport& report) override;
-  void on_epoch(const EpochReport& report, std::int64_t steps,
-                const std::vector<ParameterValues>& parameters) override;
+  void on_epoch(const EpochReport& report, std::int64_t steps, const std::vector<ParameterValues>& parameters) override;
 
   /// Writes a checkpoint.
   /// @param epoch, steps the number completed so far.
@@ -90,8 +89,7 @@ class TrainingLog final : public TrainingObserver {
 
  private:
   /// Says so if the first epoch has led away from the goal.
-  void warn_of_rate(const EpochReport& report,
-                    const std::vector<ParameterValues>& parameters) const;
+  void warn_of_rate(const EpochReport& report, const std::vector<ParameterValues>& parameters) const;
 
   /// Adds an epoch to the table of --csv: a row for each reported step, or else a single one.
   /// @param steps the number completed so far.

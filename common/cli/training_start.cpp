@@ -23,8 +23,7 @@ std::string hexadecimal(std::uint64_t number) {
   return text.data();
 }
 
-void compare(const std::string& what, const std::string& now, const std::string& then,
-             Differences& differences) {
+void compare(const std::string& what, const std::string& now, const std::string& then, Differences& differences) {
   if (now != then) differences.push_back(what + " is " + now + " and was " + then);
 }
 
@@ -33,8 +32,7 @@ void compare(const std::string& what, const std::string& now, const std::string&
 void compare_names(const std::string& singular, const std::string& plural, std::size_t first,
                    const std::vector<std::string>& now, const std::vector<std::string>& then,
                    Differences& differences) {
-  compare("the number of " + plural, std::to_string(now.size()), std::to_string(then.size()),
-          differences);
+  compare("the number of " + plural, std::to_string(now.size()), std::to_string(then.size()), differences);
   if (now.size() != then.size()) return;
   const auto [a, b] = std::mismatch(now.begin(), now.end(), then.begin());
   if (a == now.end()) return;
@@ -43,8 +41,7 @@ void compare_names(const std::string& singular, const std::string& plural, std::
 }
 
 /// What the parameters depend on: which input is which, and which output.
-Differences compare_meaning(const Checkpoint& checkpoint, const std::filesystem::path& file,
-                            const Split& data) {
+Differences compare_meaning(const Checkpoint& checkpoint, const std::filesystem::path& file, const Split& data) {
   Differences differences;
   const auto table = checkpoint.settings.find("table");
   if (table != checkpoint.settings.end() && data.encoding) {
@@ -52,10 +49,8 @@ Differences compare_meaning(const Checkpoint& checkpoint, const std::filesystem:
     compare_names("column", "columns", 1, data.encoding->features, then.features, differences);
     compare_names("class", "classes", 0, data.encoding->classes, then.classes, differences);
   } else if (const auto then = read_data_shape(checkpoint, file)) {
-    compare("the shape of a sample", data.train.sample_shape().to_string(),
-            then->sample.to_string(), differences);
-    compare("the number of classes", std::to_string(data.train.classes()),
-            std::to_string(then->classes), differences);
+    compare("the shape of a sample", data.train.sample_shape().to_string(), then->sample.to_string(), differences);
+    compare("the number of classes", std::to_string(data.train.classes()), std::to_string(then->classes), differences);
   }
   return differences;
 }
@@ -65,17 +60,13 @@ Differences compare_contents(const Checkpoint& checkpoint, const Split& data) {
   std::map<std::string, std::string> now;
   add_fingerprint(*data.fingerprint, now);
   const std::map<std::string, std::string>& then = checkpoint.settings;
-  const auto differs = [&](const char* name) {
-    return then.contains(name) && then.at(name) != now.at(name);
-  };
+  const auto differs = [&](const char* name) { return then.contains(name) && then.at(name) != now.at(name); };
   Differences differences;
   if (differs("data-preparation")) {
-    differences.push_back("features are " + now.at("data-preparation") + " and were " +
-                          then.at("data-preparation"));
+    differences.push_back("features are " + now.at("data-preparation") + " and were " + then.at("data-preparation"));
   }
   if (differs("data-samples")) {
-    compare("the number of training samples", now.at("data-samples"),
-            excerpt(then.at("data-samples")), differences);
+    compare("the number of training samples", now.at("data-samples"), excerpt(then.at("data-samples")), differences);
     return differences;
   }
   if (differs("data-values")) differences.emplace_back("the samples have other values");
@@ -94,8 +85,7 @@ TrainingStart read_start(const Stage& stage, RunOptions& options) {
   if (options.resume.empty()) {
     adopt_model(start.checkpoint, start.file, options);
   } else {
-    with_adopted(options, start.file,
-                 [&] { adopt_training(start.checkpoint, start.file, options); });
+    with_adopted(options, start.file, [&] { adopt_training(start.checkpoint, start.file, options); });
   }
   return start;
 }
@@ -107,31 +97,28 @@ void add_fingerprint(const Fingerprint& fingerprint, std::map<std::string, std::
   settings["data-labels"] = hexadecimal(fingerprint.labels);
 }
 
-std::vector<std::string> check_data(const Checkpoint& checkpoint, const RunOptions& options,
-                                    const Split& data) {
+std::vector<std::string> check_data(const Checkpoint& checkpoint, const RunOptions& options, const Split& data) {
   if (!data.fingerprint) return {};
-  Differences meaning =
-      compare_meaning(checkpoint, options.resume.empty() ? options.load : options.resume, data);
+  Differences meaning = compare_meaning(checkpoint, options.resume.empty() ? options.load : options.resume, data);
   const Differences contents = compare_contents(checkpoint, data);
   if (!options.resume.empty()) {
     meaning.insert(meaning.end(), contents.begin(), contents.end());
     if (!meaning.empty()) {
-      throw Error("the checkpoint " + options.resume.string() + " was trained on other data than " +
-                  options.data.name + ": " + list_of(meaning));
+      throw Error("the checkpoint " + options.resume.string() + " was trained on other data than " + options.data.name +
+                  ": " + list_of(meaning));
     }
     if (checkpoint.settings.contains("data-values")) return {};
     return {"the checkpoint does not say what data it was trained on, so they may differ"};
   }
   if (!meaning.empty()) {
-    throw Error("the parameters of the checkpoint " + options.load.string() + " do not fit " +
-                options.data.name + ": " + list_of(meaning));
+    throw Error("the parameters of the checkpoint " + options.load.string() + " do not fit " + options.data.name +
+                ": " + list_of(meaning));
   }
   if (contents.empty()) return {};
   return {"the network was trained on other data: " + list_of(contents)};
 }
 
-void with_adopted(const RunOptions& options, const std::filesystem::path& file,
-                  const std::function<void()>& work) {
+void with_adopted(const RunOptions& options, const std::filesystem::path& file, const std::function<void()>& work) {
   try {
     work();
   } catch (const OptionError& error) {
@@ -146,31 +133,26 @@ void with_adopted(const RunOptions& options, const std::filesystem::path& file,
   }
 }
 
-void check_resumption(const RunOptions& options, const TrainingStart& start, Index samples,
-                      Index steps_per_epoch) {
+void check_resumption(const RunOptions& options, const TrainingStart& start, Index samples, Index steps_per_epoch) {
   if (options.resume.empty()) return;
   const Checkpoint& checkpoint = start.checkpoint;
   if (checkpoint.epoch > options.training.epochs) {
-    throw OptionError("--epochs " + std::to_string(options.training.epochs) +
-                          " is the total, but " + start.source() + " already has " +
-                          count_of(checkpoint.epoch, "epoch"),
+    throw OptionError("--epochs " + std::to_string(options.training.epochs) + " is the total, but " + start.source() +
+                          " already has " + count_of(checkpoint.epoch, "epoch"),
                       {"epochs"});
   }
   if (checkpoint.step != checkpoint.epoch * steps_per_epoch) {
     throw Error(start.source() + " stopped after " + count_of(checkpoint.step, "step") + " in " +
-                count_of(checkpoint.epoch, "epoch") + ", which does not fit " +
-                count_of(samples, "training sample") + "; it was trained on other data");
+                count_of(checkpoint.epoch, "epoch") + ", which does not fit " + count_of(samples, "training sample") +
+                "; it was trained on other data");
   }
 }
 
-std::vector<std::vector<ParameterValues>> starting_parameters(const Model& model,
-                                                              const RunOptions& options,
-                                                              const TrainingStart& start,
-                                                              std::string& note) {
+std::vector<std::vector<ParameterValues>> starting_parameters(const Model& model, const RunOptions& options,
+                                                              const TrainingStart& start, std::string& note) {
   const auto start_of = [&](std::uint64_t worker) {
-    return start.is_given()
-               ? in_order_of(model, start.checkpoint.parameters, start.source())
-               : initial_parameters(model, options.model, options.training.seed, worker);
+    return start.is_given() ? in_order_of(model, start.checkpoint.parameters, start.source())
+                            : initial_parameters(model, options.model, options.training.seed, worker);
   };
   if (options.workers.average == Average::gradients) return {start_of(0)};
   std::vector<std::vector<ParameterValues>> starts;
@@ -178,18 +160,16 @@ std::vector<std::vector<ParameterValues>> starting_parameters(const Model& model
     starts = start.checkpoint.workers;
     const bool is_same = starts.size() == static_cast<std::size_t>(options.workers.workers);
     if (!is_same && options.ranks_are_workers) {
-      note = "the checkpoint holds the weights of " + count_of(std::ssize(starts), "worker") +
-             ": " + with_thousands(options.workers.workers) + " continue from their mean" +
+      note = "the checkpoint holds the weights of " + count_of(std::ssize(starts), "worker") + ": " +
+             with_thousands(options.workers.workers) + " continue from their mean" +
              (start.checkpoint.optimizer.empty() ? "" : ", their optimizer anew");
       starts.clear();
     } else if (!is_same) {
-      throw Error(start.source() + " holds the parameters of " +
-                  count_of(std::ssize(starts), "worker") + ", but its training had " +
-                  with_thousands(options.workers.workers));
+      throw Error(start.source() + " holds the parameters of " + count_of(std::ssize(starts), "worker") +
+                  ", but its training had " + with_thousands(options.workers.workers));
     }
   }
-  for (std::size_t worker = starts.size();
-       worker < static_cast<std::size_t>(options.workers.workers); ++worker) {
+  for (std::size_t worker = starts.size(); worker < static_cast<std::size_t>(options.workers.workers); ++worker) {
     starts.push_back(start_of(worker));
   }
   return starts;

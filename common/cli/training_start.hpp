@@ -39,14 +39,12 @@ void add_fingerprint(const Fingerprint& fingerprint, std::map<std::string, std::
 /// @param data not compared without a fingerprint, which only the rank that has read them has.
 /// @return what the user should know, one sentence each, for print_note().
 /// @throws Error naming the checkpoint and what differs.
-std::vector<std::string> check_data(const Checkpoint& checkpoint, const RunOptions& options,
-                                    const Split& data);
+std::vector<std::string> check_data(const Checkpoint& checkpoint, const RunOptions& options, const Split& data);
 
 /// Does `work`. If options fail it that all come from the checkpoint, none from the user, the file
 /// is blamed.
 /// @throws Error that names the file and its attributes then; and as `work`.
-void with_adopted(const RunOptions& options, const std::filesystem::path& file,
-                  const std::function<void()>& work);
+void with_adopted(const RunOptions& options, const std::filesystem::path& file, const std::function<void()>& work);
 
 /// Loads data with `load`; if the checkpoint named them, an error says so.
 template <typename Load>
@@ -65,14 +63,11 @@ auto load_adopted(const RunOptions& options, const std::filesystem::path& file, 
 /// Whether a resumed training can continue from there.
 /// @throws UsageError if it has more epochs behind it than `--epochs` says; Error if it was trained
 ///         on as many samples as make another number of steps.
-void check_resumption(const RunOptions& options, const TrainingStart& start, Index samples,
-                      Index steps_per_epoch);
+void check_resumption(const RunOptions& options, const TrainingStart& start, Index samples, Index steps_per_epoch);
 
 /// Where each worker starts, if each has parameters of its own; else where all do.
 /// @param note receives what the user should know, if there is something.
-std::vector<std::vector<ParameterValues>> starting_parameters(const Model& model,
-                                                              const RunOptions& options,
-                                                              const TrainingStart& start,
-                                                              std::string& note);
+std::vector<std::vector<ParameterValues>> starting_parameters(const Model& model, const RunOptions& options,
+                                                              const TrainingStart& start, std::string& note);
 
 }  // namespace stagewise

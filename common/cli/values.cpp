@@ -64,8 +64,7 @@ std::uint64_t parse_seed(const std::string& text) {
 
 double parse_real(const std::string& text, bool zero_allowed) {
   double number = 0;
-  if (!is_number(text, number) || !std::isfinite(number) || number < 0 ||
-      (number == 0 && !zero_allowed)) {
+  if (!is_number(text, number) || !std::isfinite(number) || number < 0 || (number == 0 && !zero_allowed)) {
     throw UsageError(in_quotes(text) + " is not a " +
                      (zero_allowed ? "number of at least 0" : "number greater than 0"));
   }
@@ -87,16 +86,15 @@ bool parse_switch(const std::string& text) {
 
 std::string parse_choice(const std::string& text, const std::vector<std::string>& choices) {
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
-  throw UsageError(in_quotes(text) + " is not one of " + list_of(choices) +
-                   did_you_mean(text, choices));
+  throw UsageError(in_quotes(text) + " is not one of " + list_of(choices) + did_you_mean(text, choices));
 }
 
 std::string parse_name(const std::string& text) {
   if (text.empty()) throw UsageError("a name was expected, but it is empty");
   constexpr std::size_t longest = 4095;  // of a path, on Linux
   if (text.size() > longest) {
-    throw UsageError(in_quotes(text) + " has " + count_of(std::ssize(text), "byte") +
-                     ", and a name at most " + with_thousands(longest));
+    throw UsageError(in_quotes(text) + " has " + count_of(std::ssize(text), "byte") + ", and a name at most " +
+                     with_thousands(longest));
   }
   return text;
 }

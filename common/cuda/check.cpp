@@ -10,8 +10,7 @@ namespace {
 
 const char* const use_preset_cpu =
     "the preset cpu needs no GPU: its programs run CUDA on the CPU (./run.sh --preset cpu)";
-const char* const find_the_line =
-    "the preset cpu names the line of the kernel, and so does compute-sanitizer";
+const char* const find_the_line = "the preset cpu names the line of the kernel, and so does compute-sanitizer";
 
 //! [advice]
 /// What the user can do about it; empty if the meaning is enough.
@@ -26,8 +25,7 @@ std::string advice(cudaError_t status) {
     case cudaErrorInsufficientDriver:
     case cudaErrorSystemDriverMismatch:
     case cudaErrorCompatNotSupportedOnDevice:
-      return std::string("install a newer driver of NVIDIA, or build with an older CUDA; ") +
-             use_preset_cpu;
+      return std::string("install a newer driver of NVIDIA, or build with an older CUDA; ") + use_preset_cpu;
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
     case cudaErrorInvalidPtx:
@@ -35,10 +33,9 @@ std::string advice(cudaError_t status) {
       return "the program was compiled for other GPUs than this one; configure it again with "
              "-DCMAKE_CUDA_ARCHITECTURES=native";
     case cudaErrorMemoryAllocation:
-      return runs_on_cpu()
-                 ? "the host has too little memory for CUDA on the CPU; a smaller network "
-                   "or --batch-size needs less"
-                 : "a smaller --batch-size needs less memory";
+      return runs_on_cpu() ? "the host has too little memory for CUDA on the CPU; a smaller network "
+                             "or --batch-size needs less"
+                           : "a smaller --batch-size needs less memory";
     case cudaErrorInvalidConfiguration:
     case cudaErrorLaunchOutOfResources:
       return "the block is larger than this GPU allows, or its threads need too many registers";
@@ -65,8 +62,7 @@ std::string meaning(cudaError_t status) {
 }
 
 [[noreturn]] void fail(cudaError_t status, const std::string& what, const char* file, int line) {
-  throw Error(what + " at " + path_in_project(file) + ":" + std::to_string(line) +
-              " failed: " + meaning(status));
+  throw Error(what + " at " + path_in_project(file) + ":" + std::to_string(line) + " failed: " + meaning(status));
 }
 
 }  // namespace

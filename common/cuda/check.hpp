@@ -20,8 +20,7 @@ void check_launch(const char* kernel, const char* file, int line);
 /// Evaluates a call of the CUDA runtime and throws Error if it fails.
 // A function would not know the text of its argument.
 // NOLINTBEGIN(cppcoreguidelines-macro-usage)
-#define CUDA_CHECK(expression) \
-  ::stagewise::cuda::check((expression), #expression, __FILE__, __LINE__)
+#define CUDA_CHECK(expression) ::stagewise::cuda::check((expression), #expression, __FILE__, __LINE__)
 
 /// To be used right after every launch; `kernel` is its name, in quotes.
 #define CUDA_CHECK_LAUNCH(kernel) ::stagewise::cuda::check_launch(kernel, __FILE__, __LINE__)

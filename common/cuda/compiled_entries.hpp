@@ -23,8 +23,7 @@ struct CompiledEntries {
   static constexpr std::size_t count = sizeof...(Entries);
 
   static constexpr std::size_t odd = [] {
-    const bool is_odd[] = {
-        (std::popcount(unsigned{Entries::BM}) > 1 || std::popcount(unsigned{Entries::BN}) > 1)...};
+    const bool is_odd[] = {(std::popcount(unsigned{Entries::BM}) > 1 || std::popcount(unsigned{Entries::BN}) > 1)...};
     for (std::size_t i = 1; i + 1 < count; ++i) {
       if (is_odd[i]) return i;
     }
@@ -33,8 +32,8 @@ struct CompiledEntries {
 
   template <std::size_t... i>
   using Of = std::tuple<std::tuple_element_t<i, All>...>;
-  using Chosen = std::conditional_t<most == 2, std::type_identity<Of<0, count - 1>>,
-                                    std::type_identity<Of<0, odd, count - 1>>>;
+  using Chosen =
+      std::conditional_t<most == 2, std::type_identity<Of<0, count - 1>>, std::type_identity<Of<0, odd, count - 1>>>;
   using Type = typename std::conditional_t<(count > most), Chosen, std::type_identity<All>>::type;
 };
 #else

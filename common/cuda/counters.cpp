@@ -11,9 +11,7 @@ namespace stagewise::cuda {
 
 #ifdef CUDA_ON_CPU
 
-bool counts_kernels() {
-  return cuda_on_cpu::kernels_report_accesses;
-}
+bool counts_kernels() { return cuda_on_cpu::kernels_report_accesses; }
 
 KernelCounters kernel_counters() {
   if (!counts_kernels()) return {};
@@ -66,8 +64,7 @@ bool repeats_in(ThreadOrder order, std::uint64_t seed, const std::function<bool(
 }  // namespace
 
 std::string explain_order(const std::function<bool()>& repeats) {
-  bool same =
-      repeats_in(ThreadOrder::forward, 1, repeats) && repeats_in(ThreadOrder::reverse, 1, repeats);
+  bool same = repeats_in(ThreadOrder::forward, 1, repeats) && repeats_in(ThreadOrder::reverse, 1, repeats);
   for (std::uint64_t seed = 1; same && seed <= 3; ++seed) {
     same = repeats_in(ThreadOrder::random, seed, repeats);
   }
@@ -79,13 +76,9 @@ std::string explain_order(const std::function<bool()>& repeats) {
 
 #else
 
-bool counts_kernels() {
-  return false;
-}
+bool counts_kernels() { return false; }
 
-KernelCounters kernel_counters() {
-  return {};
-}
+KernelCounters kernel_counters() { return {}; }
 
 std::string explain_order(const std::function<bool()>& repeats) {
   bool same = true;

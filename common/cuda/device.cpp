@@ -36,9 +36,9 @@ int multiply_adds_per_cycle(int capability, bool in_double) {
   // papers; for Blackwell, also from the peak rates of its GPUs in double. A B200 (10.0) has 37
   // TFLOP/s, with or without tensor cores: 64 multiply-adds. A B300 (10.3) has 1.25, and a GeForce
   // (12.0) a 64th of its rate in float: 2.
-  constexpr std::array rows = {
-      Row{70, 64, 32}, Row{75, 64, 2},    Row{80, 64, 64},   Row{86, 128, 2},  Row{87, 128, 2},
-      Row{89, 128, 2}, Row{90, 128, 128}, Row{100, 128, 64}, Row{103, 128, 2}, Row{120, 128, 2}};
+  constexpr std::array rows = {Row{70, 64, 32},  Row{75, 64, 2},  Row{80, 64, 64},   Row{86, 128, 2},
+                               Row{87, 128, 2},  Row{89, 128, 2}, Row{90, 128, 128}, Row{100, 128, 64},
+                               Row{103, 128, 2}, Row{120, 128, 2}};
   for (const Row& row : rows) {
     if (row.capability == capability) return in_double ? row.in_double : row.in_float;
   }
@@ -77,9 +77,8 @@ std::string describe_device() {
   CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
   if (runs_on_cpu()) return properties.name;
   const double gigabytes = 1e-9 * static_cast<double>(properties.totalGlobalMem);
-  return std::string("GPU (") + properties.name + ", " +
-         std::to_string(properties.multiProcessorCount) + " multiprocessors, " +
-         std::to_string(std::lround(gigabytes)) + " GB)";
+  return std::string("GPU (") + properties.name + ", " + std::to_string(properties.multiProcessorCount) +
+         " multiprocessors, " + std::to_string(std::lround(gigabytes)) + " GB)";
 }
 
 int multiprocessors() {
@@ -93,8 +92,8 @@ int shared_memory_per_block() {
 }
 
 int compute_capability() {
-  static const int both = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
-                          attribute(cudaDevAttrComputeCapabilityMinor);
+  static const int both =
+      10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
   return both;
 }
 
@@ -106,8 +105,7 @@ int cache_bytes() {
 // The clocks are in kHz, and memory transfers data twice per cycle.
 
 double memory_bandwidth() {
-  return 2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) /
-         8;
+  return 2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
 }
 
 double peak_operations(bool in_double) {
@@ -118,12 +116,10 @@ double peak_operations(bool in_double) {
 std::vector<std::string> describe_libraries() {
   int runtime = 0;
   CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
-  if (runs_on_cpu())
-    return {"CUDA on the CPU, with the functions of CUDA " + version_text(runtime)};
+  if (runs_on_cpu()) return {"CUDA on the CPU, with the functions of CUDA " + version_text(runtime)};
   int driver = 0;
   CUDA_CHECK(cudaDriverGetVersion(&driver));
-  return {"CUDA runtime " + version_text(runtime) + ", driver for CUDA up to " +
-          version_text(driver)};
+  return {"CUDA runtime " + version_text(runtime) + ", driver for CUDA up to " + version_text(driver)};
 }
 
 }  // namespace stagewise::cuda

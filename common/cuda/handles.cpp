@@ -12,9 +12,7 @@ Stream::Stream() {
   handle_.reset(stream);
 }
 
-void Stream::synchronize() const {
-  CUDA_CHECK(cudaStreamSynchronize(get()));
-}
+void Stream::synchronize() const { CUDA_CHECK(cudaStreamSynchronize(get())); }
 
 bool Stream::is_done() const {
   const cudaError_t status = cudaStreamQuery(get());
@@ -32,17 +30,11 @@ Event::Event(unsigned flags) {
   handle_.reset(event);
 }
 
-void Event::record(const Stream& stream) const {
-  CUDA_CHECK(cudaEventRecord(get(), stream.get()));
-}
+void Event::record(const Stream& stream) const { CUDA_CHECK(cudaEventRecord(get(), stream.get())); }
 
-void Event::make_wait(const Stream& stream) const {
-  CUDA_CHECK(cudaStreamWaitEvent(stream.get(), get(), 0));
-}
+void Event::make_wait(const Stream& stream) const { CUDA_CHECK(cudaStreamWaitEvent(stream.get(), get(), 0)); }
 
-void Event::synchronize() const {
-  CUDA_CHECK(cudaEventSynchronize(get()));
-}
+void Event::synchronize() const { CUDA_CHECK(cudaEventSynchronize(get())); }
 
 double TimedEvent::seconds_since(const TimedEvent& earlier) const {
   float milliseconds = 0;
@@ -71,8 +63,6 @@ void ExecutableGraph::end(const Stream& stream) {
   handle_.reset(executable);
 }
 
-void ExecutableGraph::launch(const Stream& stream) const {
-  CUDA_CHECK(cudaGraphLaunch(handle_.get(), stream.get()));
-}
+void ExecutableGraph::launch(const Stream& stream) const { CUDA_CHECK(cudaGraphLaunch(handle_.get(), stream.get())); }
 
 }  // namespace stagewise::cuda

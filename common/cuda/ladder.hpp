@@ -75,8 +75,7 @@ const Rung<Problem>& find_rung(Ladder<Problem> ladder, std::string_view name) {
   for (const Rung<Problem>& rung : ladder) {
     if (rung.name == name) return rung;
   }
-  throw UsageError("there is no rung named '" + std::string(name) + "'; the rungs are " +
-                   list_of(names_of(ladder)));
+  throw UsageError("there is no rung named '" + std::string(name) + "'; the rungs are " + list_of(names_of(ladder)));
 }
 
 }  // namespace stagewise

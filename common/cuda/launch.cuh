@@ -21,15 +21,11 @@ constexpr int threads_per_block = 256;
 constexpr Index max_grid_y = 65535;
 
 /// The number of pieces of size `size` that cover n elements.
-constexpr Index pieces(Index n, Index size) {
-  return (n + size - 1) / size;
-}
+constexpr Index pieces(Index n, Index size) { return (n + size - 1) / size; }
 
 /// The grid of a launch with one thread for each of n elements. If there are none, it has a block
 /// all the same, which finds nothing to do: an empty grid is an error.
-inline dim3 grid_for(Index n) {
-  return dim3(static_cast<unsigned>(std::max<Index>(1, pieces(n, threads_per_block))));
-}
+inline dim3 grid_for(Index n) { return dim3(static_cast<unsigned>(std::max<Index>(1, pieces(n, threads_per_block)))); }
 
 /// The grid of a launch with one thread for each element of a matrix: columns along x, rows along
 /// y. For a matrix with very many rows, the kernel must go on to row + rows_in_grid().
@@ -40,19 +36,13 @@ inline dim3 grid_for(Index rows, Index cols, dim3 block) {
 
 //! [index_x]
 /// The number of this thread along x, over all blocks: an element, or a column.
-__device__ inline Index index_x() {
-  return static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
+__device__ inline Index index_x() { return static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; }
 //! [index_x]
 
 /// The number of this thread along y, over all blocks: a row.
-__device__ inline Index index_y() {
-  return static_cast<Index>(blockIdx.y) * blockDim.y + threadIdx.y;
-}
+__device__ inline Index index_y() { return static_cast<Index>(blockIdx.y) * blockDim.y + threadIdx.y; }
 
 /// The number of rows that the grid covers at once.
-__device__ inline Index rows_in_grid() {
-  return static_cast<Index>(gridDim.y) * blockDim.y;
-}
+__device__ inline Index rows_in_grid() { return static_cast<Index>(gridDim.y) * blockDim.y; }
 
 }  // namespace stagewise::cuda

@@ -20,9 +20,7 @@ cudaError_t malloc_pinned(void** pointer, std::size_t bytes, CodeLine asker) {
   return cudaMallocHost(pointer, bytes, 0, {asker.file, asker.line});
 }
 #else
-cudaError_t malloc_device(void** pointer, std::size_t bytes, CodeLine /*asker*/) {
-  return cudaMalloc(pointer, bytes);
-}
+cudaError_t malloc_device(void** pointer, std::size_t bytes, CodeLine /*asker*/) { return cudaMalloc(pointer, bytes); }
 cudaError_t malloc_pinned(void** pointer, std::size_t bytes, CodeLine /*asker*/) {
   return cudaMallocHost(pointer, bytes);
 }
@@ -43,18 +41,15 @@ void* DeviceMemory::allocate(std::size_t bytes, CodeLine asker) {
       throw Error("the host has too little memory: " + size_text(bytes) +
                   " more are needed, as CUDA on the CPU keeps a GPU's memory there" + remedy);
     }
-    throw Error(
-        std::string(runs_on_cpu() ? "the emulated GPU (STAGEWISE_CPU_DEVICE_MEMORY)" : "the GPU") +
-        " has too little memory: " + size_text(bytes) + " more are needed, " + size_text(free) +
-        " of " + size_text(total) + " are free" + remedy);
+    throw Error(std::string(runs_on_cpu() ? "the emulated GPU (STAGEWISE_CPU_DEVICE_MEMORY)" : "the GPU") +
+                " has too little memory: " + size_text(bytes) + " more are needed, " + size_text(free) + " of " +
+                size_text(total) + " are free" + remedy);
   }
   check(status, "cudaMalloc", __FILE__, __LINE__);
   return pointer;
 }
 
-void DeviceMemory::release(void* pointer) noexcept {
-  cudaFree(pointer);
-}
+void DeviceMemory::release(void* pointer) noexcept { cudaFree(pointer); }
 
 Memory::Room DeviceMemory::room() const {
   std::size_t free = 0;
@@ -73,16 +68,13 @@ void* PinnedMemory::allocate(std::size_t bytes, CodeLine asker) {
   const cudaError_t status = malloc_pinned(&pointer, std::max<std::size_t>(bytes, 1), asker);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw Error("the host has too little memory that can be pinned: " + size_text(bytes) +
-                " more are needed");
+    throw Error("the host has too little memory that can be pinned: " + size_text(bytes) + " more are needed");
   }
   check(status, "cudaMallocHost", __FILE__, __LINE__);
   return pointer;
 }
 
-void PinnedMemory::release(void* pointer) noexcept {
-  cudaFreeHost(pointer);
-}
+void PinnedMemory::release(void* pointer) noexcept { cudaFreeHost(pointer); }
 
 Memory& device_memory() {
   static DeviceMemory memory;

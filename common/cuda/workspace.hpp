@@ -54,8 +54,7 @@ class Workspace {
   /// How many values of T slots() has room for.
   template <typename T>
   static constexpr Index slot_count() {
-    return (counter_count - ticket_count) * static_cast<Index>(sizeof(unsigned)) /
-           static_cast<Index>(sizeof(T));
+    return (counter_count - ticket_count) * static_cast<Index>(sizeof(unsigned)) / static_cast<Index>(sizeof(T));
   }
 
   static constexpr Index ticket_count = 1024;

@@ -21,31 +21,24 @@ const std::vector<double>& values_of(const Dataset& dataset) {
 }
 
 /// The error that names the largest value of a feature.
-Error too_large(const std::vector<double>& values, std::size_t features, std::size_t feature,
-                const Origin& origin) {
+Error too_large(const std::vector<double>& values, std::size_t features, std::size_t feature, const Origin& origin) {
   std::size_t largest = feature;
   for (std::size_t i = feature; i < values.size(); i += features) {
     if (std::abs(values[i]) > std::abs(values[largest])) largest = i;
   }
-  return Error(
-      place_in(origin, static_cast<Index>(largest / features), static_cast<Index>(feature)) +
-      ": the value is too large for a mean and a deviation of this feature in double");
+  return Error(place_in(origin, static_cast<Index>(largest / features), static_cast<Index>(feature)) +
+               ": the value is too large for a mean and a deviation of this feature in double");
 }
 
 }  // namespace
 
-Dataset::Dataset(const Shape& sample, int classes, std::vector<std::uint8_t> pixels,
-                 std::vector<std::int32_t> labels)
+Dataset::Dataset(const Shape& sample, int classes, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels)
     : sample_(sample), classes_(classes), features_(std::move(pixels)), labels_(std::move(labels)) {
   check(std::get<0>(features_).size());
 }
 
-Dataset::Dataset(const Shape& sample, int classes, std::vector<double> features,
-                 std::vector<std::int32_t> labels)
-    : sample_(sample),
-      classes_(classes),
-      features_(std::move(features)),
-      labels_(std::move(labels)) {
+Dataset::Dataset(const Shape& sample, int classes, std::vector<double> features, std::vector<std::int32_t> labels)
+    : sample_(sample), classes_(classes), features_(std::move(features)), labels_(std::move(labels)) {
   check(std::get<1>(features_).size());
 }
 
@@ -57,9 +50,8 @@ std::vector<std::uint32_t> Dataset::all_samples() const {
 
 void Dataset::check(std::size_t feature_count) const {
   if (feature_count != static_cast<std::size_t>(sample_.batched(size()).elements())) {
-    throw Error("a data set of " + count_of(size(), "label") + " with samples of shape " +
-                sample_.to_string() + " cannot hold " +
-                count_of(static_cast<std::int64_t>(feature_count), "feature value"));
+    throw Error("a data set of " + count_of(size(), "label") + " with samples of shape " + sample_.to_string() +
+                " cannot hold " + count_of(static_cast<std::int64_t>(feature_count), "feature value"));
   }
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     if (labels_[i] < 0 || labels_[i] >= classes_) {
@@ -102,13 +94,10 @@ Dataset Dataset::slice(Index first, Index count) const {
   }
   const Index width = sample_.elements();
   const auto cut = [&](const auto& values, Index scale) {
-    return std::decay_t<decltype(values)>(values.begin() + first * scale,
-                                          values.begin() + (first + count) * scale);
+    return std::decay_t<decltype(values)>(values.begin() + first * scale, values.begin() + (first + count) * scale);
   };
   return std::visit(
-      [&](const auto& features) {
-        return Dataset(sample_, classes_, cut(features, width), cut(labels_, 1));
-      },
+      [&](const auto& features) { return Dataset(sample_, classes_, cut(features, width), cut(labels_, 1)); },
       features_);
 }
 
@@ -120,8 +109,7 @@ Fingerprint fingerprint_of(const Dataset& training_set, bool standardized) {
   if (training_set.values() != nullptr) values.add_all(*training_set.values());
   Digest labels;
   labels.add_all(training_set.labels());
-  const char* const otherwise =
-      training_set.pixels() != nullptr ? "divided by 255" : "used as they are";
+  const char* const otherwise = training_set.pixels() != nullptr ? "divided by 255" : "used as they are";
   return {.samples = training_set.size(),
           .preparation = standardized ? "standardized" : otherwise,
           .values = values.value(),
@@ -130,19 +118,18 @@ Fingerprint fingerprint_of(const Dataset& training_set, bool standardized) {
 
 std::string place_in(const Origin& origin, Index sample, Index feature) {
   if (origin.columns.empty()) {
-    return origin.name + ", " + origin.sample + " " + std::to_string(sample) + ", value " +
-           std::to_string(feature) + " (counted from 0)";
+    return origin.name + ", " + origin.sample + " " + std::to_string(sample) + ", value " + std::to_string(feature) +
+           " (counted from 0)";
   }
-  return origin.name + ", row " + std::to_string(origin.first_row + sample + 1) +
-         " below the header, column " +
+  return origin.name + ", row " + std::to_string(origin.first_row + sample + 1) + " below the header, column " +
          excerpt(origin.columns.at(static_cast<std::size_t>(feature)));
 }
 
 void expect_to_hold(const std::string& precision, const Dataset& dataset, const Origin& origin) {
   if (dataset.values() == nullptr) return;
   const bool is_float = precision == "float";
-  const double most = is_float ? static_cast<double>(std::numeric_limits<float>::max())
-                               : std::numeric_limits<double>::max();
+  const double most =
+      is_float ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
   const std::vector<double>& values = *dataset.values();
   const auto bad = std::find_if(values.begin(), values.end(), [most](double value) {
     return !(std::abs(value) <= most);  // also of a NaN
@@ -151,8 +138,8 @@ void expect_to_hold(const std::string& precision, const Dataset& dataset, const 
   const Index width = dataset.sample_shape().elements();
   const Index at = bad - values.begin();
   throw Error(place_in(origin, at / width, at % width) + ": the value " +
-              (origin.columns.empty() ? "is " : "becomes, standardized, ") + rounded(*bad) +
-              ", and " + precision + " holds numbers up to " + rounded(most) +
+              (origin.columns.empty() ? "is " : "becomes, standardized, ") + rounded(*bad) + ", and " + precision +
+              " holds numbers up to " + rounded(most) +
               (is_float && std::isfinite(*bad) ? "; --precision double holds larger ones" : ""));
 }
 
@@ -188,8 +175,7 @@ Dataset standardize(const Dataset& dataset, const Standardization& standardizati
   if (standardization.mean.size() != features || standardization.deviation.size() != features) {
     throw Error("the means and deviations of " +
                 count_of(static_cast<std::int64_t>(standardization.mean.size()), "feature") +
-                " do not fit samples of " +
-                count_of(static_cast<std::int64_t>(features), "feature"));
+                " do not fit samples of " + count_of(static_cast<std::int64_t>(features), "feature"));
   }
   //! [standardize]
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -23,13 +23,11 @@ class Dataset {
   /// Images, channel fastest: `pixels` holds `labels.size()` samples of shape `sample`
   /// ([height, width, channels]); a pixel's value is its byte divided by 255.
   /// @throws Error if the sizes do not fit together, or a label is not in {0, ..., classes - 1}.
-  Dataset(const Shape& sample, int classes, std::vector<std::uint8_t> pixels,
-          std::vector<std::int32_t> labels);
+  Dataset(const Shape& sample, int classes, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels);
 
   /// Samples with real features, used as they are.
   /// @throws Error as above.
-  Dataset(const Shape& sample, int classes, std::vector<double> features,
-          std::vector<std::int32_t> labels);
+  Dataset(const Shape& sample, int classes, std::vector<double> features, std::vector<std::int32_t> labels);
 
   /// Number of samples.
   Index size() const { return std::ssize(labels_); }
@@ -45,9 +43,7 @@ class Dataset {
   const std::vector<std::int32_t>& labels() const { return labels_; }
 
   /// The stored bytes if the samples are images, else null.
-  const std::vector<std::uint8_t>* pixels() const {
-    return std::get_if<std::vector<std::uint8_t>>(&features_);
-  }
+  const std::vector<std::uint8_t>* pixels() const { return std::get_if<std::vector<std::uint8_t>>(&features_); }
 
   /// The stored numbers, one sample after another, if the samples are not images, else null.
   const std::vector<double>* values() const { return std::get_if<std::vector<double>>(&features_); }
@@ -115,8 +111,7 @@ struct Standardization {
 /// @param origin for the error that names a value.
 /// @throws Error if it is something else, or its values are so large that a mean or a deviation is
 ///         not finite.
-Standardization standardization_of(const Dataset& dataset,
-                                   const Origin& origin = {.name = "the data set"});
+Standardization standardization_of(const Dataset& dataset, const Origin& origin = {.name = "the data set"});
 
 /// The set with every feature standardized. A feature whose deviation is 0 becomes 0 everywhere.
 /// @throws Error if the set does not have as many features as `standardization`, or they are not

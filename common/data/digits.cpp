@@ -81,8 +81,7 @@ const std::array<std::vector<Glyph>, 10>& glyphs() {
           continue;
         }
         const std::size_t comma = word.find(',');
-        glyph.back().push_back(
-            {std::stoi(word) / 100.0, std::stoi(word.substr(comma + 1)) / 100.0});
+        glyph.back().push_back({std::stoi(word) / 100.0, std::stoi(word.substr(comma + 1)) / 100.0});
       }
     }
     return result;
@@ -131,9 +130,7 @@ class Hand {
       return {amplitude, along_x, along_y, random.uniform(0, 2 * std::numbers::pi)};
     }
 
-    double at(const Point& p) const {
-      return amplitude * std::sin(along_x * p.x + along_y * p.y + phase);
-    }
+    double at(const Point& p) const { return amplitude * std::sin(along_x * p.x + along_y * p.y + phase); }
   };
 
   Wave bend_x_;
@@ -182,12 +179,9 @@ class Canvas {
   void draw_line(const Point& from, const Point& to) {
     const double reach = radius_ + 0.5;
     const int first_row = std::max(0, static_cast<int>(std::ceil(std::min(from.y, to.y) - reach)));
-    const int last_row =
-        std::min(side - 1, static_cast<int>(std::floor(std::max(from.y, to.y) + reach)));
-    const int first_column =
-        std::max(0, static_cast<int>(std::ceil(std::min(from.x, to.x) - reach)));
-    const int last_column =
-        std::min(side - 1, static_cast<int>(std::floor(std::max(from.x, to.x) + reach)));
+    const int last_row = std::min(side - 1, static_cast<int>(std::floor(std::max(from.y, to.y) + reach)));
+    const int first_column = std::max(0, static_cast<int>(std::ceil(std::min(from.x, to.x) - reach)));
+    const int last_column = std::min(side - 1, static_cast<int>(std::floor(std::max(from.x, to.x) + reach)));
     const double dx = to.x - from.x;
     const double dy = to.y - from.y;
     const double length_squared = std::max(dx * dx + dy * dy, 1e-12);
@@ -196,8 +190,7 @@ class Canvas {
         const double px = column - from.x;
         const double py = row - from.y;
         const double t = std::clamp((px * dx + py * dy) / length_squared, 0.0, 1.0);
-        const double distance =
-            std::sqrt((px - t * dx) * (px - t * dx) + (py - t * dy) * (py - t * dy));
+        const double distance = std::sqrt((px - t * dx) * (px - t * dx) + (py - t * dy) * (py - t * dy));
         double& ink = ink_[place(row, column)];
         ink = std::max(ink, std::clamp(reach - distance, 0.0, 1.0));
       }
@@ -212,8 +205,7 @@ class Canvas {
 /// since every pixel of every image needs one.
 double noise(Random& random) {
   const std::uint64_t bits = random.bits();
-  const std::uint64_t sum =
-      (bits & 0xffffU) + ((bits >> 16U) & 0xffffU) + ((bits >> 32U) & 0xffffU) + (bits >> 48U);
+  const std::uint64_t sum = (bits & 0xffffU) + ((bits >> 16U) & 0xffffU) + ((bits >> 32U) & 0xffffU) + (bits >> 48U);
   constexpr double mean = 2 * 65535.0;
   constexpr double deviation = 37837.2;  // sqrt(4 * (2^32 - 1) / 12)
   return (static_cast<double>(sum) - mean) / deviation;

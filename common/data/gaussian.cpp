@@ -13,8 +13,7 @@ namespace {
 
 void expect_at_least(const std::string& option, Index value, Index least) {
   if (value >= least) return;
-  throw OptionError("--" + option + " is " + std::to_string(value) + ", but must be at least " +
-                        std::to_string(least),
+  throw OptionError("--" + option + " is " + std::to_string(value) + ", but must be at least " + std::to_string(least),
                     {option});
 }
 
@@ -32,21 +31,20 @@ void check(const GaussianOptions& options) {
   }
   constexpr Index max_classes = 65536;
   if (options.classes > max_classes) {
-    throw OptionError("--classes is " + std::to_string(options.classes) + ", but must be at most " +
-                          std::to_string(max_classes),
-                      {"classes"});
+    throw OptionError(
+        "--classes is " + std::to_string(options.classes) + ", but must be at most " + std::to_string(max_classes),
+        {"classes"});
   }
   constexpr Index max_values = Index{1} << 33;  // 64 GiB
   if (options.features > max_values / options.samples) {
     throw OptionError("--samples " + std::to_string(options.samples) + " of --features " +
-                          std::to_string(options.features) + " are more than " +
-                          with_thousands(max_values) + " numbers",
+                          std::to_string(options.features) + " are more than " + with_thousands(max_values) +
+                          " numbers",
                       {"samples", "features"});
   }
 }
 
-Dataset make_gaussian(const GaussianOptions& options, Index count, std::uint64_t seed,
-                      Purpose purpose) {
+Dataset make_gaussian(const GaussianOptions& options, Index count, std::uint64_t seed, Purpose purpose) {
   check(options);
   const auto samples = static_cast<std::size_t>(count);
   const auto features = static_cast<std::size_t>(options.features);

@@ -59,7 +59,6 @@ void check(const GaussianOptions& options);
 /// @param options all but `samples`, which `count` replaces.
 /// @return samples of shape [features]. Other parameters as for make_digits().
 /// @throws UsageError as check() does.
-Dataset make_gaussian(const GaussianOptions& options, Index count, std::uint64_t seed,
-                      Purpose purpose);
+Dataset make_gaussian(const GaussianOptions& options, Index count, std::uint64_t seed, Purpose purpose);
 
 }  // namespace stagewise

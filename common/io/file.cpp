@@ -21,9 +21,7 @@ Error failure(std::string_view what, const fs::path& path, const std::string& re
   return Error("the " + std::string(what) + " " + path.string() + " cannot be written: " + reason);
 }
 
-Error failure(std::string_view what, const fs::path& path) {
-  return failure(what, path, std::strerror(errno));
-}
+Error failure(std::string_view what, const fs::path& path) { return failure(what, path, std::strerror(errno)); }
 
 /// Where `path` leads: a link is followed, also to a file that does not exist yet, so that the file
 /// it names is replaced and not the link.
@@ -39,8 +37,7 @@ fs::path target_of(const fs::path& path) {
 
 /// Replacing a device with a file would harm far more than this run; and a read-only file should
 /// not be replaced, although write permission for its folder would suffice.
-void expect_writable_or_absent(const fs::path& target, const fs::path& path,
-                               std::string_view what) {
+void expect_writable_or_absent(const fs::path& target, const fs::path& path, std::string_view what) {
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
   if (fs::is_directory(status)) throw failure(what, path, "it is a folder");
@@ -72,8 +69,7 @@ fs::path partial_of(const fs::path& target) {
 void keep_permissions(int descriptor, const struct stat& old) {
   mode_t mode = old.st_mode & 0777;
   const auto unchanged = static_cast<uid_t>(-1);
-  if (::fchown(descriptor, old.st_uid, old.st_gid) != 0 &&
-      ::fchown(descriptor, unchanged, old.st_gid) != 0) {
+  if (::fchown(descriptor, old.st_uid, old.st_gid) != 0 && ::fchown(descriptor, unchanged, old.st_gid) != 0) {
     mode = (mode & 0707) | ((mode & 0007) << 3U);
   }
   ::fchmod(descriptor, mode);
@@ -89,8 +85,7 @@ int create_beside(const fs::path& target, fs::path& partial) {
   int descriptor = -1;
   for (int i = 0; i < attempts; ++i) {
     partial = partial_of(target);
-    descriptor =
-        ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions);
+    descriptor = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions);
     if (descriptor >= 0 || errno != EEXIST) break;
   }
   if (descriptor >= 0 && replaces) keep_permissions(descriptor, old);
@@ -110,8 +105,7 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
 
 }  // namespace
 
-NewFile::NewFile(const fs::path& path, std::string_view what)
-    : path_(path), what_(what), target_(target_of(path)) {
+NewFile::NewFile(const fs::path& path, std::string_view what) : path_(path), what_(what), target_(target_of(path)) {
   if (path.empty()) throw Error("the " + what_ + " needs a file name, but it is empty");
   expect_writable_or_absent(target_, path_, what_);
   descriptor_ = create_beside(target_, partial_);
@@ -141,9 +135,7 @@ void NewFile::publish() {
   partial_.clear();
 }
 
-void check_writable(const fs::path& path, std::string_view what) {
-  const NewFile file(path, what);
-}
+void check_writable(const fs::path& path, std::string_view what) { const NewFile file(path, what); }
 
 void write_file(const fs::path& path, std::span<const std::byte> contents, std::string_view what) {
   NewFile file(path, what);
@@ -151,8 +143,7 @@ void write_file(const fs::path& path, std::span<const std::byte> contents, std::
   file.publish();
 }
 
-void append_to_file(const fs::path& path, std::span<const std::byte> contents,
-                    std::string_view what) {
+void append_to_file(const fs::path& path, std::span<const std::byte> contents, std::string_view what) {
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) throw failure(what, path);
   struct stat before {};

@@ -58,16 +58,14 @@ void check_writable(const std::filesystem::path& path, std::string_view what);
 
 /// Replaces the file at `path` as a whole; see NewFile.
 /// @throws Error naming the path and the reason; the old file is then untouched.
-void write_file(const std::filesystem::path& path, std::span<const std::byte> contents,
-                std::string_view what);
+void write_file(const std::filesystem::path& path, std::span<const std::byte> contents, std::string_view what);
 
 /// Appends to a file: all of it or, if the disk is full, nothing. Meant for files that grow by many
 /// small parts, for each of which replacing the whole file would take too long. The last parts can
 /// be lost if the machine crashes, but not if the process is killed; killed while appending, it may
 /// leave the beginning of a part.
 /// @throws Error naming the path and the reason.
-void append_to_file(const std::filesystem::path& path, std::span<const std::byte> contents,
-                    std::string_view what);
+void append_to_file(const std::filesystem::path& path, std::span<const std::byte> contents, std::string_view what);
 
 /// Why the path must not be opened for reading: there is nothing, or it is not a regular file. A
 /// pipe, a socket or a device may never deliver a byte, or never stop.

@@ -49,21 +49,17 @@ herr_t close(H5FD_t* file) {
   return 0;
 }
 
-haddr_t used_end(const H5FD_t* file, H5FD_mem_t /*type*/) {
-  return static_cast<const File*>(file)->used_end;
-}
+haddr_t used_end(const H5FD_t* file, H5FD_mem_t /*type*/) { return static_cast<const File*>(file)->used_end; }
 
 herr_t set_used_end(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t address) {
   static_cast<File*>(file)->used_end = address;
   return 0;
 }
 
-haddr_t end(const H5FD_t* file, H5FD_mem_t /*type*/) {
-  return static_cast<const File*>(file)->end;
-}
+haddr_t end(const H5FD_t* file, H5FD_mem_t /*type*/) { return static_cast<const File*>(file)->end; }
 
-herr_t read(H5FD_t* opened, H5FD_mem_t /*type*/, hid_t /*properties*/, haddr_t address,
-            std::size_t size, void* buffer) {
+herr_t read(H5FD_t* opened, H5FD_mem_t /*type*/, hid_t /*properties*/, haddr_t address, std::size_t size,
+            void* buffer) {
   const File& file = *static_cast<const File*>(opened);
   if (address > file.end || size > file.end - address) return failed;
   auto* to = static_cast<char*>(buffer);
@@ -78,8 +74,8 @@ herr_t read(H5FD_t* opened, H5FD_mem_t /*type*/, hid_t /*properties*/, haddr_t a
   return 0;
 }
 
-herr_t refuse_to_write(H5FD_t* /*file*/, H5FD_mem_t /*type*/, hid_t /*properties*/,
-                       haddr_t /*address*/, std::size_t /*size*/, const void* /*buffer*/) {
+herr_t refuse_to_write(H5FD_t* /*file*/, H5FD_mem_t /*type*/, hid_t /*properties*/, haddr_t /*address*/,
+                       std::size_t /*size*/, const void* /*buffer*/) {
   return failed;
 }
 
@@ -115,13 +111,11 @@ Handle open_file(const std::filesystem::path& path) {
 }
 
 bool is_usual(const Handle& type) {
-  const std::array usual = {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE,
-                            H5T_STD_U8LE,   H5T_STD_U8BE,   H5T_STD_I8LE,   H5T_STD_I8BE,
-                            H5T_STD_U16LE,  H5T_STD_U16BE,  H5T_STD_I16LE,  H5T_STD_I16BE,
-                            H5T_STD_U32LE,  H5T_STD_U32BE,  H5T_STD_I32LE,  H5T_STD_I32BE,
-                            H5T_STD_U64LE,  H5T_STD_U64BE,  H5T_STD_I64LE,  H5T_STD_I64BE};
-  return std::any_of(usual.begin(), usual.end(),
-                     [&](hid_t known) { return H5Tequal(type.id(), known) > 0; });
+  const std::array usual = {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_STD_U8LE,
+                            H5T_STD_U8BE,   H5T_STD_I8LE,   H5T_STD_I8BE,   H5T_STD_U16LE,  H5T_STD_U16BE,
+                            H5T_STD_I16LE,  H5T_STD_I16BE,  H5T_STD_U32LE,  H5T_STD_U32BE,  H5T_STD_I32LE,
+                            H5T_STD_I32BE,  H5T_STD_U64LE,  H5T_STD_U64BE,  H5T_STD_I64LE,  H5T_STD_I64BE};
+  return std::any_of(usual.begin(), usual.end(), [&](hid_t known) { return H5Tequal(type.id(), known) > 0; });
 }
 
 /// Whether the file holds as many bytes for the set as its shape takes.
@@ -138,8 +132,7 @@ bool holds_all(const Handle& set, std::uint64_t value_bytes, const std::vector<h
 
 /// Why the set must not be read; empty if it may be.
 /// @param dimensions receives its shape.
-std::string objection_to(const Handle& set, std::vector<hsize_t>& dimensions,
-                         std::uint64_t file_bytes) {
+std::string objection_to(const Handle& set, std::vector<hsize_t>& dimensions, std::uint64_t file_bytes) {
   const Handle type(set ? H5Dget_type(set.id()) : -1, H5Tclose);
   const Handle space(set ? H5Dget_space(set.id()) : -1, H5Sclose);
   const Handle creation(set ? H5Dget_create_plist(set.id()) : -1, H5Pclose);
@@ -194,8 +187,7 @@ Handle InputFile::open(const std::string& path) const {
 NumberSet InputFile::open_set(const std::string& path) const {
   if (H5Iget_type(open(path).id()) != H5I_DATASET) throw failure(path + " is not a data set");
   NumberSet set = {path, Handle(H5Dopen2(id(), path.c_str(), H5P_DEFAULT), H5Dclose), {}};
-  const std::string objection =
-      objection_to(set.handle, set.dimensions, std::filesystem::file_size(path_));
+  const std::string objection = objection_to(set.handle, set.dimensions, std::filesystem::file_size(path_));
   if (!objection.empty()) throw failure(excerpt(path) + " " + objection);
   return set;
 }
@@ -204,8 +196,7 @@ std::vector<double> InputFile::values_of(const NumberSet& set) const {
   std::size_t count = 1;
   for (const hsize_t length : set.dimensions) count *= length;
   std::vector<double> values(count);
-  if (H5Dread(set.handle.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) <
-      0) {
+  if (H5Dread(set.handle.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
     throw failure("the values of " + excerpt(set.path) + " are damaged or cut short");
   }
   return values;

@@ -34,8 +34,7 @@ class CheckpointReader {
     if (checkpoint.parameters.empty()) throw failure("it holds no parameters");
     if (checkpoint.precision.empty()) checkpoint.precision = stored_precision_;
     if (checkpoint.precision != stored_precision_) {
-      throw failure("its precision is " + checkpoint.precision + ", but its parameters are " +
-                    stored_precision_);
+      throw failure("its precision is " + checkpoint.precision + ", but its parameters are " + stored_precision_);
     }
     // At the end, for what can be said more precisely has been said before.
     if (checksum_ && *checksum_ != checksum_of(checkpoint)) {
@@ -57,10 +56,8 @@ class CheckpointReader {
   /// Names of what is below a group, in the library's order.
   std::vector<std::string> names_in(const std::string& group) const {
     std::vector<std::string> names;
-    const Handle handle = group.empty() ? Handle(H5Gopen2(file_.id(), "/", H5P_DEFAULT), H5Gclose)
-                                        : file_.open(group);
-    if (H5Literate(handle.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect<H5L_info_t>, &names) <
-        0) {
+    const Handle handle = group.empty() ? Handle(H5Gopen2(file_.id(), "/", H5P_DEFAULT), H5Gclose) : file_.open(group);
+    if (H5Literate(handle.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect<H5L_info_t>, &names) < 0) {
       throw failure("the group " + excerpt(group) + " is damaged");
     }
     return names;
@@ -68,8 +65,7 @@ class CheckpointReader {
 
   void read_attributes(Checkpoint& checkpoint) {
     std::vector<std::string> all;
-    if (H5Aiterate2(file_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect<H5A_info_t>, &all) <
-        0) {
+    if (H5Aiterate2(file_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect<H5A_info_t>, &all) < 0) {
       throw failure("its attributes are damaged");
     }
     std::set<std::string> names(all.begin(), all.end());
@@ -89,10 +85,8 @@ class CheckpointReader {
     if (names.erase("model") > 0) checkpoint.model = read_text("model");
     if (names.erase("precision") > 0) checkpoint.precision = read_text("precision");
     for (const std::string& name : names) checkpoint.settings[name] = read_text(name);
-    if (!checkpoint.precision.empty() && checkpoint.precision != "float" &&
-        checkpoint.precision != "double") {
-      throw failure("its precision is " + in_quotes(checkpoint.precision) +
-                    ", but must be float or double");
+    if (!checkpoint.precision.empty() && checkpoint.precision != "float" && checkpoint.precision != "double") {
+      throw failure("its precision is " + in_quotes(checkpoint.precision) + ", but must be float or double");
     }
     if (checkpoint.epoch < 0 || checkpoint.step < 0) {
       throw failure("its epoch or step is negative");
@@ -104,8 +98,7 @@ class CheckpointReader {
     Handle attribute(H5Aopen(file_.id(), name.c_str(), H5P_DEFAULT), H5Aclose);
     const Handle type(attribute ? H5Aget_type(attribute.id()) : -1, H5Tclose);
     const Handle space(attribute ? H5Aget_space(attribute.id()) : -1, H5Sclose);
-    if (!type || !space || H5Tget_class(type.id()) != type_class ||
-        H5Sget_simple_extent_npoints(space.id()) != 1) {
+    if (!type || !space || H5Tget_class(type.id()) != type_class || H5Sget_simple_extent_npoints(space.id()) != 1) {
       throw failure("its attribute " + in_quotes(name) + " is not " + kind);
     }
     return attribute;
@@ -156,8 +149,7 @@ class CheckpointReader {
     }
   }
 
-  void read_group(const std::string& group, const std::string& prefix,
-                  std::vector<ParameterValues>& parameters) {
+  void read_group(const std::string& group, const std::string& prefix, std::vector<ParameterValues>& parameters) {
     constexpr std::size_t deepest = 200;  // links may form a loop
     if (group.size() > deepest) throw failure("its groups are nested too deeply");
     for (const std::string& name : names_in(group)) {

@@ -24,14 +24,13 @@ void find(void* library, const char* name, Function& function) {
   // NOLINTNEXTLINE(*-reinterpret-cast): POSIX wants it
   function = reinterpret_cast<Function>(dlsym(library, name));
   if (function == nullptr) {
-    throw Error(std::string("the library " STAGEWISE_OPENBLAS " is not OpenBLAS: it has no ") +
-                name);
+    throw Error(std::string("the library " STAGEWISE_OPENBLAS " is not OpenBLAS: it has no ") + name);
   }
 }
 
 OpenBlas load() {
   expect_memory(library_bytes + buffer_bytes);  // newer ones ask for their buffer here
-  setenv("OPENBLAS_NUM_THREADS", "1", 1);  // NOLINT(concurrency-mt-unsafe): read while it is loaded
+  setenv("OPENBLAS_NUM_THREADS", "1", 1);       // NOLINT(concurrency-mt-unsafe): read while it is loaded
   void* const library = dlopen(STAGEWISE_OPENBLAS, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw Error(std::string("OpenBLAS, which --gemm blas needs, cannot be loaded: ") +

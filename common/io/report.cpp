@@ -32,16 +32,16 @@ namespace stagewise {
 using Json = nlohmann::ordered_json;
 
 /// @cond They are documented in the header.
-STAGEWISE_TO_JSON(KernelCounters, launches, copies, loads, load_sectors, stores, store_sectors,
-                  distinct_bytes, shared_cycles, bank_conflicts);
-STAGEWISE_TO_JSON(DeviceLimits, device, bytes_per_second, operations_per_second, launch_seconds,
-                  cache_bytes_per_second, shared_cycles_per_second);
+STAGEWISE_TO_JSON(KernelCounters, launches, copies, loads, load_sectors, stores, store_sectors, distinct_bytes,
+                  shared_cycles, bank_conflicts);
+STAGEWISE_TO_JSON(DeviceLimits, device, bytes_per_second, operations_per_second, launch_seconds, cache_bytes_per_second,
+                  shared_cycles_per_second);
 /// @endcond
-static STAGEWISE_TO_JSON(EpochReport, epoch, train_loss, train_accuracy, validation_loss,
-                         validation_accuracy, seconds, images_per_second);
+static STAGEWISE_TO_JSON(EpochReport, epoch, train_loss, train_accuracy, validation_loss, validation_accuracy, seconds,
+                         images_per_second);
 static STAGEWISE_TO_JSON(StepReport, epoch, step, loss, accuracy, learning_rate, images_per_second);
-static STAGEWISE_TO_JSON(TimingReport, operation, calls, forward_seconds, backward_seconds, bytes,
-                         operations, floor_seconds, bound, counters, counted_floor_seconds);
+static STAGEWISE_TO_JSON(TimingReport, operation, calls, forward_seconds, backward_seconds, bytes, operations,
+                         floor_seconds, bound, counters, counted_floor_seconds);
 static STAGEWISE_TO_JSON(LatencyReport, path, samples, median_seconds, p95_seconds, p99_seconds);
 static STAGEWISE_TO_JSON(ConfusionReport, counts, precision, recall);
 
@@ -64,10 +64,9 @@ static void to_json(Json& json, const Image& image) {
 
 static STAGEWISE_TO_JSON(MistakeReport, sample, label, predicted, confidence, image);
 static STAGEWISE_TO_JSON(PredictionReport, sample, label, predicted, scores);
-static STAGEWISE_TO_JSON(Report, stage, device, cuda_on_cpu, command, model, dataset, precision,
-                         batch_size, seed, ranks, workers, epochs, steps, best_epoch, test_loss,
-                         test_accuracy, class_names, confusion, mistakes, predictions, latency,
-                         timings, limits);
+static STAGEWISE_TO_JSON(Report, stage, device, cuda_on_cpu, command, model, dataset, precision, batch_size, seed,
+                         ranks, workers, epochs, steps, best_epoch, test_loss, test_accuracy, class_names, confusion,
+                         mistakes, predictions, latency, timings, limits);
 
 namespace {
 
@@ -88,8 +87,7 @@ Json without_absent(const Json& json) {
 }  // namespace
 
 std::string command_line(const std::vector<std::string>& words) {
-  const std::string usual =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+";
+  const std::string usual = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+";
   std::string line;
   for (const std::string& word : words) {
     if (!line.empty()) line += ' ';
@@ -124,8 +122,7 @@ void write_report(const std::filesystem::path& path, const Report& report) {
   }
   json["peak_memory_bytes"] = peak_memory_bytes();
   // A path on the command line may be any bytes; JSON is UTF-8.
-  const std::string text =
-      without_absent(json).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = without_absent(json).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   write_file(path, std::as_bytes(std::span(text)), "report");
 }
 

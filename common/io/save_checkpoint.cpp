@@ -24,16 +24,12 @@ hid_t made(hid_t id) {
   return id;
 }
 
-void done(herr_t status) {
-  made(status);
-}
+void done(herr_t status) { made(status); }
 
-void write_attribute(const Handle& object, const std::string& name, const Handle& type,
-                     const void* value) {
+void write_attribute(const Handle& object, const std::string& name, const Handle& type, const void* value) {
   const Handle space(made(H5Screate(H5S_SCALAR)), H5Sclose);
-  const Handle attribute(
-      made(H5Acreate2(object.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT)),
-      H5Aclose);
+  const Handle attribute(made(H5Acreate2(object.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT)),
+                         H5Aclose);
   done(H5Awrite(attribute.id(), type.id(), value));
 }
 
@@ -65,29 +61,24 @@ void make_group(const Handle& root, const std::string& path) {
   for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
     const std::string name = path.substr(0, end);
     if (H5Lexists(root.id(), name.c_str(), H5P_DEFAULT) <= 0) {
-      const Handle group(
-          made(H5Gcreate2(root.id(), name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT)),
-          H5Gclose);
+      const Handle group(made(H5Gcreate2(root.id(), name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT)), H5Gclose);
     }
     if (end == std::string::npos) return;
   }
 }
 
-void write_parameter(const Handle& root, const std::string& path, const ParameterValues& parameter,
-                     hid_t stored_type) {
+void write_parameter(const Handle& root, const std::string& path, const ParameterValues& parameter, hid_t stored_type) {
   std::array<hsize_t, Shape::max_rank> dimensions{};
   for (int i = 0; i < parameter.shape.rank(); ++i) {
     dimensions[i] = static_cast<hsize_t>(parameter.shape[i]);
   }
-  const Handle space(made(H5Screate_simple(parameter.shape.rank(), dimensions.data(), nullptr)),
-                     H5Sclose);
+  const Handle space(made(H5Screate_simple(parameter.shape.rank(), dimensions.data(), nullptr)), H5Sclose);
   make_group(root, path.substr(0, path.rfind('/')));
   const Handle creation = without_times(H5P_DATASET_CREATE);
-  const Handle set(made(H5Dcreate2(root.id(), path.c_str(), stored_type, space.id(), H5P_DEFAULT,
-                                   creation.id(), H5P_DEFAULT)),
-                   H5Dclose);
-  done(H5Dwrite(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                parameter.values.data()));
+  const Handle set(
+      made(H5Dcreate2(root.id(), path.c_str(), stored_type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT)),
+      H5Dclose);
+  done(H5Dwrite(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, parameter.values.data()));
 }
 
 /// The file's bytes. HDF5 builds it in memory: writing it out is then one plain operation, whose
@@ -99,8 +90,7 @@ std::vector<std::byte> file_image(const Checkpoint& checkpoint) {
   // The format since 2008 has a checksum on every header. Without, a damaged file can make the
   // library crash instead of telling.
   done(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18));
-  const Handle file(made(H5Fcreate("checkpoint", H5F_ACC_TRUNC, without_times(H5P_FILE_CREATE).id(),
-                                   access.id())),
+  const Handle file(made(H5Fcreate("checkpoint", H5F_ACC_TRUNC, without_times(H5P_FILE_CREATE).id(), access.id())),
                     H5Fclose);
 
   write_text(file, "model", checkpoint.model);
@@ -119,8 +109,7 @@ std::vector<std::byte> file_image(const Checkpoint& checkpoint) {
   }
   for (std::size_t worker = 0; worker < checkpoint.workers.size(); ++worker) {
     for (const ParameterValues& parameter : checkpoint.workers[worker]) {
-      write_parameter(file, "workers/" + std::to_string(worker + 1) + "/" + parameter.name,
-                      parameter, stored_type);
+      write_parameter(file, "workers/" + std::to_string(worker + 1) + "/" + parameter.name, parameter, stored_type);
     }
   }
   for (const ParameterValues& state : checkpoint.optimizer) {
@@ -165,9 +154,7 @@ class Checksum {
   std::uint32_t value() const { return static_cast<std::uint32_t>(value_); }
 
  private:
-  void add(const void* bytes, std::size_t size) {
-    value_ = ::crc32_z(value_, static_cast<const Bytef*>(bytes), size);
-  }
+  void add(const void* bytes, std::size_t size) { value_ = ::crc32_z(value_, static_cast<const Bytef*>(bytes), size); }
 
   /// As the file has it: what is too large for a float is infinite there.
   void add_value(double value) {

@@ -12,8 +12,8 @@ void check(int status, const char* expression, const char* file, int line) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(status, text.data(), &length);
-  throw Error(std::string(expression) + " at " + path_in_project(file) + ":" +
-              std::to_string(line) + " failed: " + std::string(text.data(), length));
+  throw Error(std::string(expression) + " at " + path_in_project(file) + ":" + std::to_string(line) +
+              " failed: " + std::string(text.data(), length));
 }
 
 }  // namespace stagewise::mpi

@@ -41,8 +41,7 @@ bool is_linked(int device, const Identity& own, const std::vector<Identity>& all
       return false;  // not visible to this process
     }
     int takes_atomics = 0;
-    CUDA_CHECK(cudaDeviceGetP2PAttribute(&takes_atomics, cudaDevP2PAttrNativeAtomicSupported,
-                                         device, other));
+    CUDA_CHECK(cudaDeviceGetP2PAttribute(&takes_atomics, cudaDevP2PAttrNativeAtomicSupported, device, other));
     return takes_atomics != 0;
   });
 }
@@ -70,19 +69,18 @@ Placement choose_device(World& world) {
     placement.max_processes_on_device = std::max(placement.max_processes_on_device, processes);
   }
   const bool is_own_linked = world.hosts() == 1 && is_linked(device, own, all);
-  placement.are_linked = std::ranges::all_of(world.gather_all(is_own_linked ? 1 : 0),
-                                             [](int linked) { return linked != 0; });
+  placement.are_linked =
+      std::ranges::all_of(world.gather_all(is_own_linked ? 1 : 0), [](int linked) { return linked != 0; });
   return placement;
 }
 //! [choose_device]
 
 std::string describe(const World& world, const Placement& placement) {
-  std::string text = count_of(world.size(), "process", "processes") + " on " +
-                     count_of(world.hosts(), "host") + ", ";
+  std::string text = count_of(world.size(), "process", "processes") + " on " + count_of(world.hosts(), "host") + ", ";
   const bool is_emulated = cuda::runs_on_cpu();
   if (placement.max_processes_on_device == 1) {
-    return text + (world.size() == 1 ? "with " : "each with ") +
-           (is_emulated ? "an emulated GPU" : "a GPU") + " of its own";
+    return text + (world.size() == 1 ? "with " : "each with ") + (is_emulated ? "an emulated GPU" : "a GPU") +
+           " of its own";
   }
   return text + "sharing " + count_of(placement.devices, is_emulated ? "emulated GPU" : "GPU");
 }

@@ -17,11 +17,8 @@ constexpr std::uint32_t silent = 0;
 
 }  // namespace
 
-Heartbeat::Heartbeat(World& world, std::chrono::seconds patience,
-                     std::function<void(int rank)> on_silence)
-    : world_(world), thread_([this, patience, on_silence = std::move(on_silence)] {
-        watch(patience, on_silence);
-      }) {}
+Heartbeat::Heartbeat(World& world, std::chrono::seconds patience, std::function<void(int rank)> on_silence)
+    : world_(world), thread_([this, patience, on_silence = std::move(on_silence)] { watch(patience, on_silence); }) {}
 
 Heartbeat::~Heartbeat() {
   {
@@ -34,8 +31,7 @@ Heartbeat::~Heartbeat() {
 }
 
 //! [watch]
-void Heartbeat::watch(std::chrono::seconds patience,
-                      const std::function<void(int rank)>& on_silence) {
+void Heartbeat::watch(std::chrono::seconds patience, const std::function<void(int rank)>& on_silence) {
   struct Other {
     std::uint32_t last = silent;
     std::int64_t periods = 0;  ///< in which its counter has not changed
@@ -57,12 +53,10 @@ void Heartbeat::watch(std::chrono::seconds patience,
 }
 //! [watch]
 
-std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program,
-                                          std::chrono::seconds patience) {
+std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program, std::chrono::seconds patience) {
   return std::make_shared<Heartbeat>(world, patience, [&world, program, patience](int rank) {
     if (world.is_first_to_fail()) {
-      std::cerr << program << ": rank " << rank << " has not run for "
-                << count_of(patience.count(), "second")
+      std::cerr << program << ": rank " << rank << " has not run for " << count_of(patience.count(), "second")
                 << ": it has been stopped, or its host is overloaded; --timeout says how long to "
                    "wait."
                 << std::endl;

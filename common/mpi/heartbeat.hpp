@@ -48,7 +48,6 @@ class Heartbeat {
 
 /// A Heartbeat that says which process on this host has stopped, and ends all of them.
 /// @param program its name, for the message.
-std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program,
-                                          std::chrono::seconds patience);
+std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program, std::chrono::seconds patience);
 
 }  // namespace stagewise::mpi

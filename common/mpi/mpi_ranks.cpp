@@ -46,8 +46,7 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 24;
 /// Sends numbers from the first of these ranks to the others, where it returns them.
 /// @param on_piece called with the bytes of each piece that has been sent.
 template <typename U, typename OnPiece>
-std::vector<U> broadcast(Communicator& ranks, const std::vector<U>& of_first,
-                         const OnPiece& on_piece) {
+std::vector<U> broadcast(Communicator& ranks, const std::vector<U>& of_first, const OnPiece& on_piece) {
   std::uint64_t count = of_first.size();
   ranks.broadcast(count);
   std::vector<U> received;
@@ -93,15 +92,13 @@ void MpiRanks::expect_same(const std::string& what, std::uint64_t digest) {
   const std::vector<std::uint64_t> all = world_->gather_all(digest);
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] == all.front()) continue;
-    throw Error(what + " that rank " + std::to_string(rank) +
-                " has read is another than that of rank 0");
+    throw Error(what + " that rank " + std::to_string(rank) + " has read is another than that of rank 0");
   }
 }
 //! [expect_same]
 
 //! [load]
-void MpiRanks::load(const std::string& name, const std::function<void()>& read,
-                    std::initializer_list<Dataset*> parts) {
+void MpiRanks::load(const std::string& name, const std::function<void()>& read, std::initializer_list<Dataset*> parts) {
   if (count() == 1) return read();
   std::string why_not;  // this rank has not read the data set
   if (rank() > 0 && data_from_ == DataFrom::root) {
@@ -116,8 +113,8 @@ void MpiRanks::load(const std::string& name, const std::function<void()>& read,
     read();
   }
   const std::vector<std::string> reasons = world_->gather_all(why_not);
-  const auto first = std::find_if(reasons.begin(), reasons.end(),
-                                  [](const std::string& reason) { return !reason.empty(); });
+  const auto first =
+      std::find_if(reasons.begin(), reasons.end(), [](const std::string& reason) { return !reason.empty(); });
   what_was_sent_.clear();
   if (first != reasons.end()) {
     const bool takes_part = rank() == 0 || !why_not.empty();
@@ -137,9 +134,8 @@ void MpiRanks::load(const std::string& name, const std::function<void()>& read,
     what_was_sent_ =
         size_text(bytes) + " of samples from rank 0 to " +
         count_of(std::ssize(reasons) - std::count(reasons.begin(), reasons.end(), ""), "rank") +
-        (data_from_ == DataFrom::root
-             ? ""
-             : "; rank " + std::to_string(first - reasons.begin()) + ": " + escaped(*first));
+        (data_from_ == DataFrom::root ? ""
+                                      : "; rank " + std::to_string(first - reasons.begin()) + ": " + escaped(*first));
   }
   Digest digest;
   for (const Dataset* const part : parts) add(*part, digest);
@@ -154,8 +150,7 @@ Split MpiRanks::load_for_training(const DatasetOptions& options) {
   return split;
 }
 
-Dataset MpiRanks::load_for_evaluation(const DatasetOptions& options,
-                                      const std::optional<TableEncoding>& encoding) {
+Dataset MpiRanks::load_for_evaluation(const DatasetOptions& options, const std::optional<TableEncoding>& encoding) {
   Dataset whole;
   load(options.name, [&] { whole = Ranks::load_for_evaluation(options, encoding); }, {&whole});
   return whole;

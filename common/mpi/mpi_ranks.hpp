@@ -31,9 +31,7 @@ class MpiRanks final : public Ranks {
   void take_data_from(DataFrom source) { data_from_ = source; }
 
   /// Sets what rank 0 calls while it sends data, with the number of bytes sent and that of all.
-  void on_sending(std::function<void(std::uint64_t, std::uint64_t)> call) {
-    on_sending_ = std::move(call);
-  }
+  void on_sending(std::function<void(std::uint64_t, std::uint64_t)> call) { on_sending_ = std::move(call); }
 
   /// "47 MB of samples from rank 0 to 3 ranks; rank 1: ..."; empty if all have read the data set.
   const std::string& what_was_sent() const { return what_was_sent_; }
@@ -41,8 +39,7 @@ class MpiRanks final : public Ranks {
   int rank() const override { return world_->rank(); }
   int count() const override { return world_->size(); }
   Split load_for_training(const DatasetOptions& options) override;
-  Dataset load_for_evaluation(const DatasetOptions& options,
-                              const std::optional<TableEncoding>& encoding) override;
+  Dataset load_for_evaluation(const DatasetOptions& options, const std::optional<TableEncoding>& encoding) override;
 
   std::string of_first(const std::string& own) override { return world_->gather_all(own).front(); }
   void expect_same(const std::string& what, std::uint64_t digest) override;
@@ -60,8 +57,7 @@ class MpiRanks final : public Ranks {
   /// Lets the ranks read that should, sends the others what rank 0 has read, and compares.
   /// @param name the data set's name.
   /// @param read reads the parts.
-  void load(const std::string& name, const std::function<void()>& read,
-            std::initializer_list<Dataset*> parts);
+  void load(const std::string& name, const std::function<void()>& read, std::initializer_list<Dataset*> parts);
 
   World* world_;
   DataFrom data_from_ = DataFrom::automatic;

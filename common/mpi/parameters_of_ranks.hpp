@@ -23,8 +23,7 @@ inline std::vector<ParameterValues> of_each_rank(Communicator& ranks, const Para
 //! [gather_parts]
 /// Puts the ranks' parts of a parameter together, on every rank. Waits for the other ranks.
 /// @param whole has its shape already.
-inline void gather_parts(Communicator& ranks, const ParameterValues& own, SplitAlong along,
-                         ParameterValues& whole) {
+inline void gather_parts(Communicator& ranks, const ParameterValues& own, SplitAlong along, ParameterValues& whole) {
   // Parameters that are not split are the same on all ranks; one of them provides them.
   const int holders = along == SplitAlong::none ? 1 : ranks.size();
   for (int rank = 0; rank < holders; ++rank) {

@@ -29,9 +29,9 @@ void compare_command_lines(World& world, int argc, const char* const* argv) {
   constexpr std::size_t longest = 500;
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] == all.front()) continue;
-    throw UsageError("rank " + std::to_string(rank) + " was started with " +
-                     in_quotes(all[rank], longest) + ", but rank 0 with " +
-                     in_quotes(all.front(), longest) + "; every rank needs the same command line");
+    throw UsageError("rank " + std::to_string(rank) + " was started with " + in_quotes(all[rank], longest) +
+                     ", but rank 0 with " + in_quotes(all.front(), longest) +
+                     "; every rank needs the same command line");
   }
 }
 
@@ -41,8 +41,7 @@ void compare_command_lines(World& world, int argc, const char* const* argv) {
 /// Often all ranks fail in the same way, for example because a file is missing, and only one of
 /// them should report it, preferably rank 0. So each rank waits, and higher ranks wait longer. Then
 /// the first failing rank on each host prints its message; the others wait to be ended.
-void fail(const World& world, const std::string& program, const std::string& sentence,
-          int exit_code, bool has_begun) {
+void fail(const World& world, const std::string& program, const std::string& sentence, int exit_code, bool has_begun) {
   const bool is_root = world.rank() == 0;
   if (!has_begun && !is_root) return;  // rank 0's command line is the same and fails the same way
   constexpr auto turn = std::chrono::milliseconds(250);
@@ -51,8 +50,8 @@ void fail(const World& world, const std::string& program, const std::string& sen
   if (has_begun && !world.is_first_to_fail()) {
     std::this_thread::sleep_for(std::chrono::seconds(5));  // the process ends much earlier
   } else {
-    std::cerr << program << ": " << (is_root ? "" : "rank " + std::to_string(world.rank()) + ": ")
-              << sentence << std::endl;
+    std::cerr << program << ": " << (is_root ? "" : "rank " + std::to_string(world.rank()) + ": ") << sentence
+              << std::endl;
   }
   if (!has_begun || world.size() == 1) return;
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until mpirun has read it
@@ -68,10 +67,8 @@ int run_ranks(const std::string& program, int& argc, char**& argv,
     World world(argc, argv);
     const ProgramHooks hooks = {
         .before = [&] { compare_command_lines(world, argc, argv); },
-        .on_failure =
-            [&](const std::string& sentence, int exit_code, bool has_begun) {
-              fail(world, program, sentence, exit_code, has_begun);
-            }};
+        .on_failure = [&](const std::string& sentence, int exit_code,
+                          bool has_begun) { fail(world, program, sentence, exit_code, has_begun); }};
     Nowhere nowhere;
     std::streambuf* const output = std::cout.rdbuf();
     if (world.rank() > 0) std::cout.rdbuf(&nowhere);

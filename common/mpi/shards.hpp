@@ -26,8 +26,7 @@ namespace stagewise::mpi {
 /// divides b and l.
 class Shards {
  public:
-  Shards(Index samples, Index batch_size, int ranks)
-      : samples_(samples), batch_size_(batch_size), ranks_(ranks) {}
+  Shards(Index samples, Index batch_size, int ranks) : samples_(samples), batch_size_(batch_size), ranks_(ranks) {}
 
   /// Samples that the rank trains on in an epoch.
   Index samples_of(int rank) const {
@@ -38,8 +37,7 @@ class Shards {
   //! [append]
   /// Appends the samples that the rank trains on, in its order.
   /// @param order that of the whole epoch.
-  void append(std::span<const std::uint32_t> order, int rank,
-              std::vector<std::uint32_t>& samples) const {
+  void append(std::span<const std::uint32_t> order, int rank, std::vector<std::uint32_t>& samples) const {
     for (Index first = 0; first < samples_; first += batch_size_) {
       const Shard shard = shard_of(std::min(batch_size_, samples_ - first), ranks_, rank);
       const auto begin = order.begin() + first + shard.first;

@@ -26,8 +26,7 @@ void advise_open_mpi() {
   if (ranks == nullptr || local_ranks == nullptr) return;
   // It waits busily, which takes the processor from ranks that still compute where there is less
   // than one for each of a rank's two threads. Then it is to yield between two looks.
-  const bool are_few =
-      2 * std::strtoul(local_ranks, nullptr, 10) > std::thread::hardware_concurrency();
+  const bool are_few = 2 * std::strtoul(local_ranks, nullptr, 10) > std::thread::hardware_concurrency();
   if (are_few) ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   // Within a host, messages go through memory. Open MPI 5 looks for a network all the same, and
   // complains where there is none, as in a container. The others are what Debian leaves out, since
@@ -79,14 +78,12 @@ World::World(int& argc, char**& argv) {
     throw Error("the host has too little memory for MPI, which ulimit -v may limit");
   }
   int provided = 0;
-  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
-      provided < MPI_THREAD_FUNNELED) {
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED) {
     throw Error("MPI cannot begin, or not in a program of several threads");
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   take(MPI_COMM_WORLD);
-  MPI_CHECK(
-      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &local_));
+  MPI_CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &local_));
   MPI_CHECK(MPI_Comm_rank(local_, &local_rank_));
   share_memory();
   const std::vector<int> local_ranks = gather_all(local_rank_);
@@ -131,9 +128,7 @@ void World::share_memory() {
   MPI_CHECK(MPI_Win_sync(shared_));
 }
 
-bool World::is_first_to_fail() const {
-  return std::atomic_ref<std::uint32_t>(*shared_words_).exchange(1) == 0;
-}
+bool World::is_first_to_fail() const { return std::atomic_ref<std::uint32_t>(*shared_words_).exchange(1) == 0; }
 
 // With MPI_THREAD_FUNNELED, threads other than the main one may not call MPI_Abort(). There, the
 // process just exits, without MPI_Finalize(): mpirun, and srun with --kill-on-bad-exit, take that
@@ -150,12 +145,11 @@ std::vector<std::string> Communicator::gather_all(const std::string& own) {
   std::vector<int> begins(sizes.size());
   std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
   std::string all(static_cast<std::size_t>(begins.back() + sizes.back()), '\0');
-  MPI_CHECK(MPI_Allgatherv(own.data(), sizes[static_cast<std::size_t>(rank_)], MPI_CHAR, all.data(),
-                           sizes.data(), begins.data(), MPI_CHAR, all_));
+  MPI_CHECK(MPI_Allgatherv(own.data(), sizes[static_cast<std::size_t>(rank_)], MPI_CHAR, all.data(), sizes.data(),
+                           begins.data(), MPI_CHAR, all_));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    texts.push_back(
-        all.substr(static_cast<std::size_t>(begins[i]), static_cast<std::size_t>(sizes[i])));
+    texts.push_back(all.substr(static_cast<std::size_t>(begins[i]), static_cast<std::size_t>(sizes[i])));
   }
   return texts;
 }
@@ -173,9 +167,8 @@ template <typename T>
 void Communicator::all_reduce(T* values, std::int64_t count) {
   constexpr std::int64_t most = 1 << 30;  // MPI's counts are ints
   for (std::int64_t first = 0; first < count; first += most) {
-    MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, values + first,
-                            static_cast<int>(std::min(most, count - first)), type_of<T>(), MPI_SUM,
-                            all_));
+    MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, values + first, static_cast<int>(std::min(most, count - first)), type_of<T>(),
+                            MPI_SUM, all_));
   }
 }
 
@@ -183,8 +176,7 @@ template void Communicator::all_reduce(float*, std::int64_t);
 template void Communicator::all_reduce(double*, std::int64_t);
 
 void Communicator::gather_all_bytes(const void* own, std::size_t bytes, void* all) {
-  MPI_CHECK(MPI_Allgather(own, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes),
-                          MPI_BYTE, all_));
+  MPI_CHECK(MPI_Allgather(own, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, all_));
 }
 
 void Communicator::broadcast_bytes(void* data, std::size_t bytes, int from) {

@@ -109,9 +109,7 @@ class World final : public Communicator {
   const std::vector<int>& local_ranks() const { return local_ranks_; }
 
   /// A counter of a process on this host, in memory that these share; see Heartbeat.
-  std::atomic_ref<std::uint32_t> beats(int local_rank) {
-    return std::atomic_ref(shared_words_[1 + local_rank]);
-  }
+  std::atomic_ref<std::uint32_t> beats(int local_rank) { return std::atomic_ref(shared_words_[1 + local_rank]); }
 
   /// The number of hosts that the processes are on.
   int hosts() const { return hosts_; }
@@ -143,8 +141,8 @@ class World final : public Communicator {
 /// MPI's name for a type of numbers.
 template <typename T>
 MPI_Datatype type_of() {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::uint8_t>);
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
+                std::is_same_v<T, std::uint8_t>);
   if (std::is_same_v<T, float>) return MPI_FLOAT;
   if (std::is_same_v<T, double>) return MPI_DOUBLE;
   return std::is_same_v<T, std::int32_t> ? MPI_INT32_T : MPI_UINT8_T;

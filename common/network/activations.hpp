@@ -26,7 +26,8 @@ struct ActivationNames {
 /// All but none.
 inline constexpr std::array activations = {
     ActivationNames{Activation::relu, "relu", "relu_backward"},
-    ActivationNames{Activation::sigmoid, "sigmoid", "sigmoid_backward"}};
+    ActivationNames{Activation::sigmoid, "sigmoid", "sigmoid_backward"},
+};
 //! [activations]
 
 /// The names of an activation.
@@ -41,9 +42,7 @@ constexpr const ActivationNames& names_of(Activation activation) {
 /// Calls work.operator()<a>() with each of them.
 template <typename Work>
 constexpr void for_each_activation(const Work& work) {
-  [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (work.template operator()<activations[i].activation>(), ...);
-  }
+  [&]<std::size_t... i>(std::index_sequence<i...>) { (work.template operator()<activations[i].activation>(), ...); }
   (std::make_index_sequence<activations.size()>());
 }
 

@@ -17,23 +17,19 @@ class Counter {
   }
 
  private:
-  double elements(ValueId id) const {
-    return static_cast<double>(elements_of((*program_)[id], rows_));
-  }
+  double elements(ValueId id) const { return static_cast<double>(elements_of((*program_)[id], rows_)); }
   const Shape& shape(ValueId id) const { return (*program_)[id].shape; }
 
   double of(const Gemm& op) const {
     // Of the three factors' sizes m k, k n and m n, the product is that of the sides squared.
     const Value& c = (*program_)[op.c];
-    const double columns = c.is_batched ? static_cast<double>(c.shape.elements())
-                                        : static_cast<double>(c.shape[c.shape.rank() - 1]);
+    const double columns =
+        c.is_batched ? static_cast<double>(c.shape.elements()) : static_cast<double>(c.shape[c.shape.rank() - 1]);
     const double right = elements(op.b) / (columns > 0 ? columns : 1);
     return 2 * elements(op.c) * right;
   }
   double of(const Convolution& op) const { return products(op.filter, op.output); }
-  double of(const ConvolutionBackward& op) const {
-    return (op.dinput ? 2 : 1) * products(op.filter, op.doutput);
-  }
+  double of(const ConvolutionBackward& op) const { return (op.dinput ? 2 : 1) * products(op.filter, op.doutput); }
   double products(ValueId filter, ValueId output) const {
     const Shape& f = shape(filter);
     return 2 * elements(output) * static_cast<double>(f.elements()) / static_cast<double>(f[3]);
@@ -70,8 +66,7 @@ class Counter {
 /// Bytes that a line moves for an operand: of the data set only the batch's samples.
 double bytes_moved(const Program& program, const Gather& op, Index rows, int bytes_of_real) {
   const Value& batch = program[op.batch];
-  const auto samples =
-      static_cast<double>(elements_of({.is_batched = true, .part = batch.part}, rows));
+  const auto samples = static_cast<double>(elements_of({.is_batched = true, .part = batch.part}, rows));
   const double features = static_cast<double>(batch.shape.elements()) * bytes_of_real;
   return samples * (2 * features + 2 * sizeof(std::int32_t) + sizeof(std::uint32_t));
 }
@@ -86,8 +81,7 @@ void raise(Floor& floor, double amount, double per_second, Bound bound) {
 
 Index elements_of(const Value& value, Index rows) {
   const Index elements = value.shape.elements();
-  return value.is_batched ? shard_of(rows, value.part.count, value.part.index).rows * elements
-                          : elements;
+  return value.is_batched ? shard_of(rows, value.part.count, value.part.index).rows * elements : elements;
 }
 
 std::size_t bytes_of(Type type, int bytes_of_real) {
@@ -118,8 +112,7 @@ Cost cost_of(const Program& program, const Line& line, Index rows, int bytes_of_
       value.part = program[samples].part;
     }
     cost.bytes += static_cast<double>(elements_of(value, rows)) *
-                  static_cast<double>(bytes_of(value.type, bytes_of_real)) *
-                  (use == Use::updates ? 2 : 1);
+                  static_cast<double>(bytes_of(value.type, bytes_of_real)) * (use == Use::updates ? 2 : 1);
   });
   if (line.replaces.empty()) cost.operations = counter.count(line.operation);
   for (const Operation& member : line.replaces) cost.operations += counter.count(member);
@@ -138,8 +131,7 @@ Floor floor_of(const Cost& cost, double launches, const DeviceLimits& limits) {
   return floor;
 }
 
-Floor counted_floor_of(const KernelCounters& counters, double operations,
-                       const DeviceLimits& limits) {
+Floor counted_floor_of(const KernelCounters& counters, double operations, const DeviceLimits& limits) {
   Floor floor = floor_of({counters.distinct_bytes, operations}, counters.launches, limits);
   raise(floor, counters.asked_bytes(), limits.cache_bytes_per_second, Bound::cache);
   raise(floor, counters.shared_cycles, limits.shared_cycles_per_second, Bound::shared);

@@ -52,7 +52,6 @@ Floor floor_of(const Cost& cost, double launches, const DeviceLimits& limits);
 
 /// The floor of launches that do what is counted, and `operations`: each byte that a launch touches
 /// comes from memory once, and what its warps ask for comes from the L1 caches.
-Floor counted_floor_of(const KernelCounters& counters, double operations,
-                       const DeviceLimits& limits);
+Floor counted_floor_of(const KernelCounters& counters, double operations, const DeviceLimits& limits);
 
 }  // namespace stagewise

@@ -5,8 +5,7 @@
 
 namespace stagewise {
 
-Dependencies::Dependencies(const Program& program)
-    : of_(program.lines.size()), follows_(program.lines.size()) {
+Dependencies::Dependencies(const Program& program) : of_(program.lines.size()), follows_(program.lines.size()) {
   struct Accesses {
     std::vector<std::size_t> writers;
     std::vector<std::size_t> readers;  ///< since the last writer

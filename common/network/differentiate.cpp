@@ -127,16 +127,15 @@ void differentiate(const Activate<activation>& op, Backward& backward) {
 void differentiate(const SoftmaxCrossEntropy& op, Backward& backward) {
   if (!backward.is_loss(op.row_losses)) return;
   if (const ValueId dlogits = backward.contribute(op.logits)) {
-    backward.append(SoftmaxCrossEntropyBackward{
-        .probabilities = op.probabilities, .labels = op.labels, .dlogits = dlogits});
+    backward.append(
+        SoftmaxCrossEntropyBackward{.probabilities = op.probabilities, .labels = op.labels, .dlogits = dlogits});
   }
 }
 
 void differentiate(const SquaredError& op, Backward& backward) {
   if (!backward.is_loss(op.row_losses)) return;
   if (const ValueId doutputs = backward.contribute(op.outputs)) {
-    backward.append(
-        SquaredErrorBackward{.outputs = op.outputs, .labels = op.labels, .doutputs = doutputs});
+    backward.append(SquaredErrorBackward{.outputs = op.outputs, .labels = op.labels, .doutputs = doutputs});
   }
 }
 
@@ -144,11 +143,8 @@ void differentiate(const Convolution& op, Backward& backward) {
   const ValueId doutput = backward.gradient(op.output);
   const ValueId dinput = backward.contribute(op.input);
   const ValueId dfilter = backward.contribute(op.filter);
-  backward.append(ConvolutionBackward{.input = op.input,
-                                      .filter = op.filter,
-                                      .doutput = doutput,
-                                      .dinput = dinput,
-                                      .dfilter = dfilter});
+  backward.append(ConvolutionBackward{
+      .input = op.input, .filter = op.filter, .doutput = doutput, .dinput = dinput, .dfilter = dfilter});
 }
 
 void differentiate(const AveragePool& op, Backward& backward) {
@@ -175,10 +171,9 @@ void differentiate(const Replicate& op, Backward& backward) {
 /// What has no derivative stands behind the loss: where the walk comes to it, nothing depends on
 /// it.
 template <typename Op>
-void differentiate(const Op& op, Backward& /*backward*/) requires(std::is_same_v<Op, Gather> ||
-                                                                  std::is_same_v<Op, ArgMax> ||
-                                                                  std::is_same_v<Op, Threshold> ||
-                                                                  std::is_same_v<Op, Accumulate>) {
+void differentiate(const Op& op,
+                   Backward& /*backward*/) requires(std::is_same_v<Op, Gather> || std::is_same_v<Op, ArgMax> ||
+                                                    std::is_same_v<Op, Threshold> || std::is_same_v<Op, Accumulate>) {
   static_cast<void>(op);
 }
 
@@ -197,8 +192,7 @@ Differentiated differentiate(const Program& forward, ValueId row_losses) {
     const Operation& operation = forward.lines[i].operation;
     bool takes_part = false;
     for (const ValueId id : written_by(operation)) {
-      takes_part =
-          takes_part || backward.is_loss(id) || (backward.wants(id) && backward.reaches(id));
+      takes_part = takes_part || backward.is_loss(id) || (backward.wants(id) && backward.reaches(id));
     }
     if (!takes_part) continue;
     std::visit(
@@ -206,8 +200,7 @@ Differentiated differentiate(const Program& forward, ValueId row_losses) {
           if constexpr (HasRule<std::decay_t<decltype(op)>>) {
             differentiate(op, backward);
           } else {
-            throw std::logic_error("there is no rule for the derivative of " +
-                                   std::string(op.name));
+            throw std::logic_error("there is no rule for the derivative of " + std::string(op.name));
           }
         },
         operation);

@@ -14,9 +14,7 @@ namespace {
 /// Length of the weights into an output of a network that starts paired. Few units would need large
 /// weights for it, and a step would throw them about; so weights of 0.5 each are the most.
 /// @param units in the last hidden layer.
-double output_length(Index units) {
-  return std::min(4.0, std::sqrt(static_cast<double>(units)) / 2);
-}
+double output_length(Index units) { return std::min(4.0, std::sqrt(static_cast<double>(units)) / 2); }
 
 /// A matrix on the host, row-major.
 struct Matrix {
@@ -103,13 +101,12 @@ Matrix paired_output_weight(Index in, Index out, double length, Random random) {
 
 bool starts_paired(const ModelOptions& options) {
   if (options.name == "cnn") return options.loss == LossKind::cross_entropy;
-  return options.name == "mlp" && options.activation == Activation::relu &&
-         options.loss == LossKind::cross_entropy && !options.hidden.empty() &&
-         options.hidden.back() >= 2;
+  return options.name == "mlp" && options.activation == Activation::relu && options.loss == LossKind::cross_entropy &&
+         !options.hidden.empty() && options.hidden.back() >= 2;
 }
 
-std::vector<ParameterValues> initial_parameters(const Model& model, const ModelOptions& options,
-                                                std::uint64_t seed, std::uint64_t worker) {
+std::vector<ParameterValues> initial_parameters(const Model& model, const ModelOptions& options, std::uint64_t seed,
+                                                std::uint64_t worker) {
   std::vector<ValueId> weights;
   for (const ValueId parameter : model.parameters) {
     if (model[parameter].role == Role::weight) weights.push_back(parameter);
@@ -124,9 +121,7 @@ std::vector<ParameterValues> initial_parameters(const Model& model, const ModelO
     const Index out = shape[shape.rank() - 1];
     const Index in = shape.elements() / out;
     const Random random(seed, Purpose::parameters, i, worker);
-    const auto limit = [](Index connections) {
-      return std::sqrt(6.0 / static_cast<double>(connections));
-    };
+    const auto limit = [](Index connections) { return std::sqrt(6.0 / static_cast<double>(connections)); };
 
     Matrix start{in, out};
     if (model[parameter].role == Role::bias) {
@@ -141,8 +136,7 @@ std::vector<ParameterValues> initial_parameters(const Model& model, const ModelO
       start = uniform(in, out, limit(in + out), random);
     }
     if (options.name == "cnn" && parameter != output) centre(start);
-    result.push_back(
-        {.name = model[parameter].name, .shape = shape, .values = std::move(start.values)});
+    result.push_back({.name = model[parameter].name, .shape = shape, .values = std::move(start.values)});
   }
   return result;
 }

@@ -30,7 +30,7 @@ bool starts_paired(const ModelOptions& options);
 /// @param worker which worker's parameters (with weight averaging, each starts from its own);
 ///        otherwise 0.
 /// @return the model's parameters, in their order.
-std::vector<ParameterValues> initial_parameters(const Model& model, const ModelOptions& options,
-                                                std::uint64_t seed, std::uint64_t worker = 0);
+std::vector<ParameterValues> initial_parameters(const Model& model, const ModelOptions& options, std::uint64_t seed,
+                                                std::uint64_t worker = 0);
 
 }  // namespace stagewise

@@ -20,18 +20,17 @@ ValueId add_in_place(Program& program, ValueId of, const std::string& name);
 /// @param weight [in, out].
 /// @param bias [out]; none for a layer without a bias.
 /// @throws Error if the shapes do not fit together, naming the layer.
-ValueId append_linear(Program& program, const std::string& layer, ValueId input, ValueId weight,
-                      ValueId bias, Activation activation);
+ValueId append_linear(Program& program, const std::string& layer, ValueId input, ValueId weight, ValueId bias,
+                      Activation activation);
 
 /// relu(convolution(input, filter) + bias), and the mean of every window.
 /// @param input samples of shape [height, width, channels].
 /// @throws UsageError if the filter is larger than the image, or the window does not divide the
 ///         convolution's output.
-ValueId append_convolution_relu_pool(Program& program, const std::string& layer, ValueId input,
-                                     ValueId filter, ValueId bias, Index window);
+ValueId append_convolution_relu_pool(Program& program, const std::string& layer, ValueId input, ValueId filter,
+                                     ValueId bias, Index window);
 
 /// The activation, in place; `input` itself for none.
-ValueId append_activation(Program& program, const std::string& name, ValueId input,
-                          Activation activation);
+ValueId append_activation(Program& program, const std::string& name, ValueId input, Activation activation);
 
 }  // namespace stagewise

@@ -19,13 +19,12 @@ constexpr std::array losses = {std::pair{LossKind::cross_entropy, "cross-entropy
 
 template <typename Table>
 auto value_in(const Table& table, const std::string& text, const char* what) {
-  const auto entry = std::find_if(table.begin(), table.end(),
-                                  [&](const auto& candidate) { return candidate.second == text; });
+  const auto entry =
+      std::find_if(table.begin(), table.end(), [&](const auto& candidate) { return candidate.second == text; });
   if (entry == table.end()) {
     std::vector<std::string> names;
     for (const auto& [value, name] : table) names.emplace_back(name);
-    throw UsageError("there is no " + std::string(what) + " " + in_quotes(text) +
-                     did_you_mean(text, names));
+    throw UsageError("there is no " + std::string(what) + " " + in_quotes(text) + did_you_mean(text, names));
   }
   return entry->first;
 }
@@ -39,11 +38,7 @@ class Builder {
   void begin() {
     Program& p = model.program;
     const auto data = [&](const char* name, const Shape& shape, Type type, bool is_batched) {
-      return p.add({.name = name,
-                    .shape = shape,
-                    .role = Role::data,
-                    .type = type,
-                    .is_batched = is_batched});
+      return p.add({.name = name, .shape = shape, .role = Role::data, .type = type, .is_batched = is_batched});
     };
     model.features = data("features", options_->sample, Type::real, false);
     model.labels = data("labels", {}, Type::classes, false);
@@ -63,9 +58,8 @@ class Builder {
   /// error and sigmoid hidden layers: then it is sigmoid, too.
   void add_fully_connected(ValueId input, std::vector<Index> widths) {
     const Activation of_output =
-        options_->loss == LossKind::squared_error && options_->activation == Activation::sigmoid
-            ? Activation::sigmoid
-            : Activation::none;
+        options_->loss == LossKind::squared_error && options_->activation == Activation::sigmoid ? Activation::sigmoid
+                                                                                                 : Activation::none;
     widths.push_back(options_->classes);
     ValueId layer = input;
     for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -85,10 +79,8 @@ class Builder {
     constexpr Index side = 5;
     constexpr Index window = 2;
     const Index channels = model[last_].shape[2];
-    const ValueId filter =
-        add_parameter(name + "/filter", {side, side, channels, filters}, Role::weight);
-    last_ = append_convolution_relu_pool(model.program, name, last_, filter,
-                                         add_bias(name, filters), window);
+    const ValueId filter = add_parameter(name + "/filter", {side, side, channels, filters}, Role::weight);
+    last_ = append_convolution_relu_pool(model.program, name, last_, filter, add_bias(name, filters), window);
   }
 
   void build_cnn() {
@@ -105,8 +97,7 @@ class Builder {
     const Index in = model[model.batch].shape.elements();
     const ValueId weight = add_parameter("fc1/weight", {in, 1}, Role::weight);
     const ValueId bias = add_parameter("fc1/bias", {1}, Role::bias);
-    model.outputs =
-        append_linear(model.program, "fc1", model.batch, weight, bias, Activation::sigmoid);
+    model.outputs = append_linear(model.program, "fc1", model.batch, weight, bias, Activation::sigmoid);
     end(LossKind::squared_error, 0.5);
   }
   //! [neuron]
@@ -124,14 +115,12 @@ class Builder {
                                    .probabilities = probabilities,
                                    .row_losses = model.row_losses});
     } else {
-      p.append(SquaredError{
-          .outputs = model.outputs, .labels = model.batch_labels, .row_losses = model.row_losses});
+      p.append(SquaredError{.outputs = model.outputs, .labels = model.batch_labels, .row_losses = model.row_losses});
     }
     model.classes = p.add({.name = "classes", .type = Type::classes, .is_batched = true});
     model.threshold = threshold;
     if (threshold) {
-      p.append(
-          Threshold{.outputs = model.outputs, .classes = model.classes, .threshold = *threshold});
+      p.append(Threshold{.outputs = model.outputs, .classes = model.classes, .threshold = *threshold});
     } else {
       p.append(ArgMax{.outputs = model.outputs, .classes = model.classes});
     }
@@ -163,17 +152,14 @@ class Builder {
 
 void check(const ModelOptions& options) {
   if (options.name == "cnn" && options.sample.rank() != 3) {
-    throw OptionError("--model cnn takes images, but a sample of this data set has shape " +
-                          options.sample.to_string(),
+    throw OptionError("--model cnn takes images, but a sample of this data set has shape " + options.sample.to_string(),
                       {"model"});
   }
   if (options.name == "cnn" && options.activation != Activation::relu) {
-    throw OptionError("--model cnn has relu units only; leave --activation out",
-                      {"model", "activation"});
+    throw OptionError("--model cnn has relu units only; leave --activation out", {"model", "activation"});
   }
   if (options.name == "neuron" && options.classes != 2) {
-    throw OptionError("--model neuron tells two classes apart, but the data set has " +
-                          std::to_string(options.classes),
+    throw OptionError("--model neuron tells two classes apart, but the data set has " + std::to_string(options.classes),
                       {"model"});
   }
 }
@@ -186,9 +172,8 @@ const std::vector<std::string>& model_names() {
 }
 
 Index Model::parameter_count() const {
-  return std::accumulate(
-      parameters.begin(), parameters.end(), Index{0},
-      [&](Index sum, ValueId parameter) { return sum + program[parameter].shape.elements(); });
+  return std::accumulate(parameters.begin(), parameters.end(), Index{0},
+                         [&](Index sum, ValueId parameter) { return sum + program[parameter].shape.elements(); });
 }
 
 Program Model::prediction() const {
@@ -219,9 +204,7 @@ Model build_model(const ModelOptions& options) {
 std::string to_string(Activation activation) {
   return activation == Activation::none ? "none" : names_of(activation).name;
 }
-std::string to_string(LossKind loss) {
-  return losses.at(static_cast<std::size_t>(loss)).second;
-}
+std::string to_string(LossKind loss) { return losses.at(static_cast<std::size_t>(loss)).second; }
 
 Activation parse_activation(const std::string& text) {
   if (text == "none") throw UsageError("there is no activation 'none': hidden layers need one");
@@ -230,8 +213,6 @@ Activation parse_activation(const std::string& text) {
   return value_in(named, text, "activation");
 }
 
-LossKind parse_loss(const std::string& text) {
-  return value_in(losses, text, "loss");
-}
+LossKind parse_loss(const std::string& text) { return value_in(losses, text, "loss"); }
 
 }  // namespace stagewise

@@ -16,9 +16,7 @@ struct Operand {
   Index column_stride;
 
   /// Element (i, j) of the factor.
-  constexpr T operator()(Index i, Index j) const {
-    return data[i * row_stride + j * column_stride];
-  }
+  constexpr T operator()(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
 };
 //! [operand]
 

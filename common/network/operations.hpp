@@ -17,14 +17,14 @@ namespace stagewise {
 
 /// All operations, with those of each activation.
 template <std::size_t... i>
-auto operations_with(std::index_sequence<i...>) -> std::variant<
-    Gather, Gemm, AddBias, ColumnSums, Sum, Activate<activations[i].activation>...,
-    ActivateBackward<activations[i].activation>..., SoftmaxCrossEntropy,
-    SoftmaxCrossEntropyBackward, SquaredError, SquaredErrorBackward, ArgMax, Threshold, Accumulate,
-    Convolution, ConvolutionBackward, AveragePool, AveragePoolBackward, SgdUpdate, MomentumUpdate,
-    AdamUpdate, Mean, Copy, AllReduce, Replicate, Linear, LinearInputGradient, LinearGradients,
-    OutputLayer, Loss, AddPartials, ConvolutionReluPool, PoolReluBackward, UpdateBySum,
-    PersistentStep, AverageWeights, AddShares, FoldedLinear, FoldedGradients, AllReduceUpdate>;
+auto operations_with(std::index_sequence<i...>)
+    -> std::variant<Gather, Gemm, AddBias, ColumnSums, Sum, Activate<activations[i].activation>...,
+                    ActivateBackward<activations[i].activation>..., SoftmaxCrossEntropy, SoftmaxCrossEntropyBackward,
+                    SquaredError, SquaredErrorBackward, ArgMax, Threshold, Accumulate, Convolution, ConvolutionBackward,
+                    AveragePool, AveragePoolBackward, SgdUpdate, MomentumUpdate, AdamUpdate, Mean, Copy, AllReduce,
+                    Replicate, Linear, LinearInputGradient, LinearGradients, OutputLayer, Loss, AddPartials,
+                    ConvolutionReluPool, PoolReluBackward, UpdateBySum, PersistentStep, AverageWeights, AddShares,
+                    FoldedLinear, FoldedGradients, AllReduceUpdate>;
 
 using Operation = decltype(operations_with(std::make_index_sequence<activations.size()>()));
 
@@ -35,8 +35,6 @@ bool is_a(const Operation& operation) {
 }
 
 /// Whether processes exchange something.
-inline bool is_exchange(const Operation& operation) {
-  return is_a<AllReduce, AllReduceUpdate>(operation);
-}
+inline bool is_exchange(const Operation& operation) { return is_a<AllReduce, AllReduceUpdate>(operation); }
 
 }  // namespace stagewise

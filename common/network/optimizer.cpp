@@ -55,8 +55,8 @@ std::vector<StepRates> rates_of_steps(const Sgd& sgd, std::int64_t before, std::
 }
 //! [rates]
 
-void append_updates(Program& program, const std::vector<ValueId>& parameters,
-                    const std::vector<ValueId>& gradients, Optimizer& optimizer) {
+void append_updates(Program& program, const std::vector<ValueId>& parameters, const std::vector<ValueId>& gradients,
+                    Optimizer& optimizer) {
   const Sgd& sgd = optimizer.sgd;
   if (!optimizer.rates && !is_plain(sgd)) {
     optimizer.rates = program.add({.name = "rates", .role = Role::data, .type = Type::rates});
@@ -66,14 +66,10 @@ void append_updates(Program& program, const std::vector<ValueId>& parameters,
     const ValueId parameter = parameters[i];
     if (!gradient) continue;
     const double l2 = program[parameter].role == Role::weight ? sgd.l2 : 0;
-    const auto add = [&](const char* kind) {
-      return add_state(program, kind, parameter, optimizer);
-    };
+    const auto add = [&](const char* kind) { return add_state(program, kind, parameter, optimizer); };
     if (!optimizer.rates) {
-      program.append(SgdUpdate{.gradient = gradient,
-                               .parameter = parameter,
-                               .learning_rate = sgd.learning_rate,
-                               .l2 = l2});
+      program.append(
+          SgdUpdate{.gradient = gradient, .parameter = parameter, .learning_rate = sgd.learning_rate, .l2 = l2});
     } else if (sgd.rule == Rule::adam) {
       program.append(AdamUpdate{.gradient = gradient,
                                 .rates = optimizer.rates,

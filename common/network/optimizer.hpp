@@ -19,9 +19,9 @@ enum class Rule : std::uint8_t {
 /// How the learning rate falls in the course of a training.
 enum class Decay : std::uint8_t {
   constant,  ///< not at all
-  step,   ///< to a tenth after half of the steps, to a hundredth after three quarters (He et al.,
-          ///< 2016)
-  cosine  ///< along half a cosine wave to 0 (Loshchilov and Hutter, 2017, without restarts)
+  step,      ///< to a tenth after half of the steps, to a hundredth after three quarters (He et al.,
+             ///< 2016)
+  cosine     ///< along half a cosine wave to 0 (Loshchilov and Hutter, 2017, without restarts)
 };
 
 /// The learning rate of each step, relative to Sgd::learning_rate.
@@ -65,7 +65,7 @@ struct Optimizer {
 /// Appends the update of each parameter by its gradient. What an update keeps of its parameter from
 /// step to step becomes a value, "velocity/fc1/weight", and is added to `optimizer`.
 /// @param gradients in the order of the parameters; none where no loss depends on a parameter.
-void append_updates(Program& program, const std::vector<ValueId>& parameters,
-                    const std::vector<ValueId>& gradients, Optimizer& optimizer);
+void append_updates(Program& program, const std::vector<ValueId>& parameters, const std::vector<ValueId>& gradients,
+                    Optimizer& optimizer);
 
 }  // namespace stagewise

@@ -21,11 +21,8 @@ void walk_operands(AnyOperation& operation, const Visit& visit) {
       visit_one(member);
     }
   };
-  std::visit(
-      [&](auto& op) {
-        std::apply([&](auto&... members) { (visit_member(members), ...); }, op.operands(op));
-      },
-      operation);
+  std::visit([&](auto& op) { std::apply([&](auto&... members) { (visit_member(members), ...); }, op.operands(op)); },
+             operation);
 }
 
 std::vector<ValueId> operands_of(const Operation& operation, Use except) {
@@ -38,8 +35,7 @@ std::vector<ValueId> operands_of(const Operation& operation, Use except) {
 
 /// Whether a value is there before the first line.
 bool is_given(const Value& value) {
-  return value.role == Role::data || value.role == Role::total || value.role == Role::state ||
-         is_parameter(value.role);
+  return value.role == Role::data || value.role == Role::total || value.role == Role::state || is_parameter(value.role);
 }
 
 /// With the shape behind the name, if it has one.
@@ -75,8 +71,7 @@ std::string list_of(const Program& program, const std::vector<ValueId>& ids, con
 
 template <typename Text>
 std::string operands(const Program& program, const Operation& operation, const Text& text_of) {
-  return list_of(program, read_by(operation), text_of) + " -> " +
-         list_of(program, written_by(operation), text_of);
+  return list_of(program, read_by(operation), text_of) + " -> " + list_of(program, written_by(operation), text_of);
 }
 
 }  // namespace
@@ -94,38 +89,26 @@ ValueId Program::add(Value value) {
   return {static_cast<int>(values.size()) - 1};
 }
 
-void Program::append(Operation operation) {
-  lines.push_back({std::move(operation)});
-}
+void Program::append(Operation operation) { lines.push_back({std::move(operation)}); }
 
 ValueId Program::memory_of(ValueId id) const {
   while ((*this)[id].memory_of) id = (*this)[id].memory_of;
   return id;
 }
 
-bool Program::overlap(ValueId one, ValueId other) const {
-  return memory_of(one) == memory_of(other);
-}
+bool Program::overlap(ValueId one, ValueId other) const { return memory_of(one) == memory_of(other); }
 
-void visit_operands(const Operation& operation, const VisitOperand& visit) {
-  walk_operands(operation, visit);
-}
+void visit_operands(const Operation& operation, const VisitOperand& visit) { walk_operands(operation, visit); }
 
-void replace_operands(Operation& operation, const ReplaceOperand& visit) {
-  walk_operands(operation, visit);
-}
+void replace_operands(Operation& operation, const ReplaceOperand& visit) { walk_operands(operation, visit); }
 
 const char* name_of(const Operation& operation) {
   return std::visit([](const auto& op) { return op.name; }, operation);
 }
 
-std::vector<ValueId> read_by(const Operation& operation) {
-  return operands_of(operation, Use::writes);
-}
+std::vector<ValueId> read_by(const Operation& operation) { return operands_of(operation, Use::writes); }
 
-std::vector<ValueId> written_by(const Operation& operation) {
-  return operands_of(operation, Use::reads);
-}
+std::vector<ValueId> written_by(const Operation& operation) { return operands_of(operation, Use::reads); }
 
 bool is_read(const Program& program, ValueId value, const std::vector<std::size_t>& except) {
   for (std::size_t i = 0; i < program.lines.size(); ++i) {
@@ -152,13 +135,11 @@ void expect_valid(const Program& program) {
     is_there[i] = is_given(program.values[i]) || is_given(program[root]);
   }
   const auto fail = [&](const Line& line, ValueId id, const std::string& what) {
-    throw std::logic_error(std::string(name_of(line.operation)) + " " + what + " " +
-                           program[id].name);
+    throw std::logic_error(std::string(name_of(line.operation)) + " " + what + " " + program[id].name);
   };
   for (const Line& line : program.lines) {
     for (const ValueId id : read_by(line.operation)) {
-      if (!is_there[static_cast<std::size_t>(id.index)])
-        fail(line, id, "reads, too early or late,");
+      if (!is_there[static_cast<std::size_t>(id.index)]) fail(line, id, "reads, too early or late,");
     }
     for_each_operand(line.operation, [&](ValueId id, Use use) {
       if (use != Use::writes) return;
@@ -180,8 +161,7 @@ std::string operands_text(const Program& program, const Operation& operation) {
 }
 
 std::string operands_text(const Program& program, const Operation& operation, Index rows) {
-  return operands(program, operation,
-                  [rows](const Value& value) { return described(value, rows); });
+  return operands(program, operation, [rows](const Value& value) { return described(value, rows); });
 }
 
 std::string line_text(const Program& program, const Line& line) {

@@ -17,9 +17,8 @@ bool contains(const std::vector<T>& all, const std::type_identity_t<T>& one) {
 std::optional<std::size_t> Rewriter::writer_of(ValueId value) const {
   for (std::size_t i = 0; i < size(); ++i) {
     bool writes = false;
-    for_each_operand(program_.lines[i].operation, [&](ValueId id, Use use) {
-      writes = writes || (id == value && use == Use::writes);
-    });
+    for_each_operand(program_.lines[i].operation,
+                     [&](ValueId id, Use use) { writes = writes || (id == value && use == Use::writes); });
     if (writes) return i;
   }
   return std::nullopt;
@@ -45,8 +44,7 @@ bool Rewriter::must_follow(std::size_t later, std::size_t earlier) const {
   return conflicts;
 }
 
-bool Rewriter::hides_a_value(const std::vector<std::size_t>& members,
-                             const std::vector<ValueId>& still_written) const {
+bool Rewriter::hides_a_value(const std::vector<std::size_t>& members, const std::vector<ValueId>& still_written) const {
   for (const std::size_t member : members) {
     for (const ValueId id : written_by(program_.lines[member].operation)) {
       if (!contains(still_written, id) && is_read(program_, id, members)) return true;
@@ -73,9 +71,7 @@ std::optional<std::size_t> Rewriter::fuse(std::vector<std::size_t> members, Oper
   std::vector<std::size_t> needed;
   for (std::size_t i = members.front(); i <= members.back(); ++i) {
     if (contains(members, i)) continue;
-    const auto follows = [&](std::size_t earlier) {
-      return earlier < i && must_follow(i, earlier);
-    };
+    const auto follows = [&](std::size_t earlier) { return earlier < i && must_follow(i, earlier); };
     if (is_any(members, follows)) following.push_back(i);
   }
   for (std::size_t i = members.back() + 1; i-- > members.front();) {
@@ -110,8 +106,7 @@ std::optional<std::size_t> Rewriter::fuse(std::vector<std::size_t> members, Oper
   const auto begin = program_.lines.begin() + static_cast<std::ptrdiff_t>(members.front());
   const auto end = program_.lines.begin() + static_cast<std::ptrdiff_t>(members.back()) + 1;
   const auto rest = program_.lines.erase(begin, end);
-  program_.lines.insert(rest, std::make_move_iterator(lines.begin()),
-                        std::make_move_iterator(lines.end()));
+  program_.lines.insert(rest, std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
   return members.front() + place;
 }
 //! [fuse]

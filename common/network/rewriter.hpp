@@ -67,14 +67,11 @@ class Rewriter {
       if (moves) second.replaces.push_back(member);
       return moves;
     });
-    program_.lines.insert(program_.lines.begin() + static_cast<std::ptrdiff_t>(line) + 1,
-                          std::move(second));
+    program_.lines.insert(program_.lines.begin() + static_cast<std::ptrdiff_t>(line) + 1, std::move(second));
   }
 
   /// Removes a line.
-  void remove(std::size_t line) {
-    program_.lines.erase(program_.lines.begin() + static_cast<std::ptrdiff_t>(line));
-  }
+  void remove(std::size_t line) { program_.lines.erase(program_.lines.begin() + static_cast<std::ptrdiff_t>(line)); }
 
   /// Replaces an operation with another one that does the same and stands for more.
   /// @param also what it stands for in addition, before all others.
@@ -82,8 +79,7 @@ class Rewriter {
 
  private:
   bool must_follow(std::size_t later, std::size_t earlier) const;
-  bool hides_a_value(const std::vector<std::size_t>& members,
-                     const std::vector<ValueId>& still_written) const;
+  bool hides_a_value(const std::vector<std::size_t>& members, const std::vector<ValueId>& still_written) const;
 
   Program program_;
 };

@@ -51,8 +51,7 @@ ParameterValues part_of(const ParameterValues& whole, SplitAlong along, const Pa
   return result;
 }
 
-void merge(const ParameterValues& part_values, SplitAlong along, const Part& part,
-           ParameterValues& whole) {
+void merge(const ParameterValues& part_values, SplitAlong along, const Part& part, ParameterValues& whole) {
   for_each_run(whole.shape, along, part, [&](Index target, Index source, Index count) {
     std::copy_n(part_values.values.begin() + source, count, whole.values.begin() + target);
   });

@@ -27,7 +27,6 @@ Shard units_of(Index units, const Part& part);
 ParameterValues part_of(const ParameterValues& whole, SplitAlong along, const Part& part);
 
 /// Copies a part back into the whole.
-void merge(const ParameterValues& part_values, SplitAlong along, const Part& part,
-           ParameterValues& whole);
+void merge(const ParameterValues& part_values, SplitAlong along, const Part& part, ParameterValues& whole);
 
 }  // namespace stagewise

@@ -21,8 +21,8 @@ struct ValueId {
 
 /// What a value is for.
 enum class Role : std::uint8_t {
-  data,  ///< the data set, the order in which an epoch visits it, and the rates of a step: not the
-         ///< program's memory
+  data,        ///< the data set, the order in which an epoch visits it, and the rates of a step: not the
+               ///< program's memory
   activation,  ///< computed from a batch in the forward pass, including the batch itself
   weight,      ///< a parameter to which l2 applies: weights and filters
   bias,        ///< a parameter to which l2 does not apply
@@ -32,9 +32,7 @@ enum class Role : std::uint8_t {
 };
 
 /// Whether the network learns such a value.
-constexpr bool is_parameter(Role role) {
-  return role == Role::weight || role == Role::bias;
-}
+constexpr bool is_parameter(Role role) { return role == Role::weight || role == Role::bias; }
 
 /// What a value consists of.
 enum class Type : std::uint8_t { real, classes, order, totals, partials, rates };

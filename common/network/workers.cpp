@@ -29,8 +29,7 @@ std::vector<ValueId> append_copy(Program& to, const Program& from, const CopyOpt
     if (result) return result;
     Value value = from[id];
     const bool is_order = value.role == Role::data && value.is_batched;
-    const bool is_shared =
-        is_parameter(value.role) ? !options.has_parameters : value.role == Role::data && !is_order;
+    const bool is_shared = is_parameter(value.role) ? !options.has_parameters : value.role == Role::data && !is_order;
     if (is_shared) return result = id;
     value.name += options.whose;
     value.part = options.part;
@@ -71,10 +70,9 @@ TrainingPrograms build_training(const Model& model, const Sgd& sgd, const Worker
   std::vector<Sum> sums;
   for (const ValueId gradient : gradients) sums.push_back({.terms = {}, .sum = gradient});
   for (int worker = 0; worker < options.workers; ++worker) {
-    const std::vector<ValueId> copies = append_copy(step, one.program,
-                                                    {.part = {worker, options.workers, own},
-                                                     .whose = "@" + std::to_string(worker),
-                                                     .has_parameters = own});
+    const std::vector<ValueId> copies = append_copy(
+        step, one.program,
+        {.part = {worker, options.workers, own}, .whose = "@" + std::to_string(worker), .has_parameters = own});
     const std::vector<ValueId> own_gradients = pick(copies, gradients);
     result.totals.push_back(pick(copies, model.totals));
     if (own) {

@@ -28,8 +28,8 @@ struct WorkerOptions {
 /// The programs of a training run. All have the same values.
 struct TrainingPrograms {
   Program step;
-  Program mean;       ///< sets the model's parameters to the workers' mean; empty if not needed
-  Program take_over;  ///< the same, and all workers continue from the mean
+  Program mean;                               ///< sets the model's parameters to the workers' mean; empty if not needed
+  Program take_over;                          ///< the same, and all workers continue from the mean
   std::vector<std::vector<ValueId>> workers;  ///< each worker's parameters, if it has its own
   std::vector<ValueId> totals;                ///< each worker's
   Optimizer optimizer;                        ///< of all parameters that the step updates

@@ -33,8 +33,6 @@ std::string list_of(const std::vector<std::string>& names, const std::string& se
 std::string size_text(double bytes);
 
 /// The same of a size in memory.
-inline std::string size_text(std::size_t bytes) {
-  return size_text(static_cast<double>(bytes));
-}
+inline std::string size_text(std::size_t bytes) { return size_text(static_cast<double>(bytes)); }
 
 }  // namespace stagewise

@@ -30,13 +30,9 @@ struct KernelCounters {
   }
 
   KernelCounters& operator+=(const KernelCounters& other) { return add(other, 1); }
-  KernelCounters operator-(const KernelCounters& other) const {
-    return KernelCounters(*this).add(other, -1);
-  }
+  KernelCounters operator-(const KernelCounters& other) const { return KernelCounters(*this).add(other, -1); }
   /// A share of them.
-  KernelCounters operator/(double divisor) const {
-    return KernelCounters().add(*this, 1 / divisor);
-  }
+  KernelCounters operator/(double divisor) const { return KernelCounters().add(*this, 1 / divisor); }
 
  private:
   KernelCounters& add(const KernelCounters& other, double factor) {

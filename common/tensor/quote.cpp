@@ -41,8 +41,7 @@ std::string escape(char c) {
   if (c == '\n') return "\\n";
   if (c == '\r') return "\\r";
   if (c == '\t') return "\\t";
-  constexpr std::array digits = {'0', '1', '2', '3', '4', '5', '6', '7',
-                                 '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
+  constexpr std::array digits = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
   const auto byte = static_cast<unsigned char>(c);
   return std::string("\\x") + digits.at(byte / 16) + digits.at(byte % 16);
 }
@@ -58,8 +57,7 @@ std::size_t slips_between(const std::string& a, const std::string& b) {
         continue;
       }
       const std::size_t wrong = a[i - 1] == b[j - 1] ? 0 : 1;
-      slips[i][j] =
-          std::min({slips[i - 1][j] + 1, slips[i][j - 1] + 1, slips[i - 1][j - 1] + wrong});
+      slips[i][j] = std::min({slips[i - 1][j] + 1, slips[i][j - 1] + 1, slips[i - 1][j - 1] + wrong});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
         slips[i][j] = std::min(slips[i][j], slips[i - 2][j - 2] + 1);
       }
@@ -95,13 +93,9 @@ std::string excerpt(std::string_view text, std::size_t longest) {
   return result;
 }
 
-std::string escaped(std::string_view text) {
-  return excerpt(text, std::numeric_limits<std::size_t>::max());
-}
+std::string escaped(std::string_view text) { return excerpt(text, std::numeric_limits<std::size_t>::max()); }
 
-std::string in_quotes(std::string_view text, std::size_t longest) {
-  return "'" + excerpt(text, longest) + "'";
-}
+std::string in_quotes(std::string_view text, std::size_t longest) { return "'" + excerpt(text, longest) + "'"; }
 
 std::string suggestion(const std::string& text, const std::vector<std::string>& names) {
   constexpr std::size_t longest = 64;

@@ -21,13 +21,9 @@ std::uint64_t mix(std::uint64_t x) {
 Random::Random(std::uint64_t seed, Purpose purpose, std::uint64_t epoch, std::uint64_t worker)
     : engine_(mix(mix(mix(mix(seed) + static_cast<std::uint64_t>(purpose)) + epoch) + worker)) {}
 
-double Random::uniform() {
-  return static_cast<double>(bits() >> 11U) * 0x1.0p-53;
-}
+double Random::uniform() { return static_cast<double>(bits() >> 11U) * 0x1.0p-53; }
 
-double Random::uniform(double low, double high) {
-  return low + (high - low) * uniform();
-}
+double Random::uniform(double low, double high) { return low + (high - low) * uniform(); }
 
 double Random::normal() {
   if (has_spare_normal_) {

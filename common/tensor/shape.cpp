@@ -15,8 +15,7 @@ void Shape::append(Index dimension) {
     throw Error("a tensor has at most four dimensions, but a fifth was asked for");
   }
   if (dimension < 0) {
-    throw Error("a tensor's dimension is " + std::to_string(dimension) +
-                ", but must not be negative");
+    throw Error("a tensor's dimension is " + std::to_string(dimension) + ", but must not be negative");
   }
   if (dimension != 0 && elements_ > limit / dimension) {
     throw Error("the dimensions of a tensor multiply to more elements than a computer can address");

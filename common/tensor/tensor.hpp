@@ -23,8 +23,7 @@ struct CodeLine {
   unsigned line;
 
   /// The line that calls this, or whose call has this as a default argument.
-  static constexpr CodeLine here(const char* file = __builtin_FILE(),
-                                 unsigned line = __builtin_LINE()) {
+  static constexpr CodeLine here(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
     return {file, line};
   }
 };
@@ -64,12 +63,10 @@ class Tensor {
   /// Allocates `shape.elements()` elements; their values are undefined.
   /// @param memory must outlive the tensor.
   /// @param asker as in Memory::allocate().
-  explicit Tensor(const Shape& shape, Memory& memory = host_memory(),
-                  CodeLine asker = CodeLine::here())
+  explicit Tensor(const Shape& shape, Memory& memory = host_memory(), CodeLine asker = CodeLine::here())
       : shape_(shape),
         memory_(&memory),
-        data_(static_cast<T*>(
-            memory.allocate(static_cast<std::size_t>(shape.elements()) * sizeof(T), asker))) {}
+        data_(static_cast<T*>(memory.allocate(static_cast<std::size_t>(shape.elements()) * sizeof(T), asker))) {}
 
   Tensor(Tensor&& other) noexcept
       : shape_(std::exchange(other.shape_, Shape{0})),

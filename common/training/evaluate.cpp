@@ -20,9 +20,7 @@ double largest_of(const std::vector<double>& values) {
   return largest;
 }
 
-std::string inputs_up_to(double largest) {
-  return "inputs up to " + rounded(largest);
-}
+std::string inputs_up_to(double largest) { return "inputs up to " + rounded(largest); }
 
 /// What other than the learning rate may be the cause: a clause up to "may be".
 std::string causes(const Magnitudes& given) {
@@ -56,11 +54,8 @@ Evaluation evaluate(Network<T>& network, const Dataset& dataset, Ranks* ranks) {
   const Sums sums = ranks->sum({run_evaluation(network, {&dataset, samples}, 1), dataset.size()});
   if (sums.samples == 0) throw Error("there are no samples to evaluate");
   if (!std::isfinite(sums.totals.loss)) {
-    const Magnitudes given = {ranks->largest(largest_input(dataset)),
-                              largest_parameter(copy_parameters_out(network))};
-    throw NotFinite(
-        "the loss of the network on this data set is not finite; " + causes(given) + " the cause",
-        true);
+    const Magnitudes given = {ranks->largest(largest_input(dataset)), largest_parameter(copy_parameters_out(network))};
+    throw NotFinite("the loss of the network on this data set is not finite; " + causes(given) + " the cause", true);
   }
   const auto count = static_cast<double>(sums.samples);
   return {.loss = sums.totals.loss / count,
@@ -88,25 +83,20 @@ double largest_parameter(const std::vector<ParameterValues>& parameters) {
   return largest;
 }
 
-NotFinite explained(const std::string& what, const Magnitudes& began, bool is_first,
-                    const Sgd& sgd) {
+NotFinite explained(const std::string& what, const Magnitudes& began, bool is_first, const Sgd& sgd) {
   const std::string stopped = what + ", and training stopped; ";
   if (is_first) {
-    return {stopped +
-                "that was before the first update, so the learning rate is not the cause, but " +
-                causes(began),
+    return {stopped + "that was before the first update, so the learning rate is not the cause, but " + causes(began),
             true};
   }
   // The update multiplies each weight by 1 - learning_rate l2.
   if (sgd.rule == Rule::sgd && sgd.learning_rate * sgd.l2 > 2) {
-    return {stopped + "the learning rate " + rounded(sgd.learning_rate) + " times the l2 of " +
-                rounded(sgd.l2) + " is " + rounded(sgd.learning_rate * sgd.l2) +
-                ", and above 2 every step makes the weights larger",
+    return {stopped + "the learning rate " + rounded(sgd.learning_rate) + " times the l2 of " + rounded(sgd.l2) +
+                " is " + rounded(sgd.learning_rate * sgd.l2) + ", and above 2 every step makes the weights larger",
             false};
   }
   constexpr double well_scaled = 1000;
-  const std::string scaling =
-      began.input > well_scaled ? inputs_up_to(began.input) + " should be scaled, or " : "";
+  const std::string scaling = began.input > well_scaled ? inputs_up_to(began.input) + " should be scaled, or " : "";
   return {stopped + scaling + "a learning rate smaller than " + rounded(sgd.learning_rate) +
               " may help, unless an operation computes wrong numbers",
           true};

@@ -42,8 +42,7 @@ Totals run_evaluation(Network<T>& network, const Samples& samples, std::int64_t 
 class NotFinite : public Error {
  public:
   /// @param may_be_a_kernel whether an operation that computes wrong numbers may be the cause.
-  NotFinite(const std::string& sentence, bool may_be_a_kernel)
-      : Error(sentence), may_be_a_kernel_(may_be_a_kernel) {}
+  NotFinite(const std::string& sentence, bool may_be_a_kernel) : Error(sentence), may_be_a_kernel_(may_be_a_kernel) {}
 
   /// False where the options alone explain it.
   bool may_be_a_kernel() const { return may_be_a_kernel_; }
@@ -68,7 +67,6 @@ double largest_parameter(const std::vector<ParameterValues>& parameters);
 /// @param what "the loss became NaN in epoch 1, step 2".
 /// @param began the magnitudes that training began with.
 /// @param is_first whether this was before the first update.
-NotFinite explained(const std::string& what, const Magnitudes& began, bool is_first,
-                    const Sgd& sgd);
+NotFinite explained(const std::string& what, const Magnitudes& began, bool is_first, const Sgd& sgd);
 
 }  // namespace stagewise

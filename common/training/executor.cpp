@@ -25,8 +25,7 @@ std::vector<ValueId> Executor<T>::missing(const Program& program) const {
     for_each_operand(line.operation, [&](ValueId id, Use /*use*/) {
       const ValueId root = program.memory_of(id);
       const auto i = static_cast<std::size_t>(root.index);
-      const bool is_there = program[root].role == Role::data ||
-                            (i < owned_.size() && owned_[i].data() != nullptr) ||
+      const bool is_there = program[root].role == Role::data || (i < owned_.size() && owned_[i].data() != nullptr) ||
                             std::find(result.begin(), result.end(), root) != result.end();
       if (!is_there) result.push_back(root);
     });
@@ -56,9 +55,9 @@ void Executor<T>::expect_room(const Program& program, Index max_rows) {
   const double bytes = missing_bytes(program, max_rows);
   const Memory::Room room = memory().room();
   if (bytes <= static_cast<double>(room.bytes)) return;
-  throw Error("the network, for a batch of " + count_of(max_rows, "sample") + ", needs at least " +
-              size_text(bytes) + ", but " + size_text(static_cast<double>(room.bytes)) + " of " +
-              room.of + " are free; a smaller network or --batch-size needs less");
+  throw Error("the network, for a batch of " + count_of(max_rows, "sample") + ", needs at least " + size_text(bytes) +
+              ", but " + size_text(static_cast<double>(room.bytes)) + " of " + room.of +
+              " are free; a smaller network or --batch-size needs less");
 }
 
 template <typename T>
@@ -72,12 +71,11 @@ void Executor<T>::expect_computed(const Operation& operation) const {
 
 //! [load]
 template <typename T>
-void Executor<T>::load(const Program& program, Index max_rows,
-                       const std::function<void(double)>& on_size) {
+void Executor<T>::load(const Program& program, Index max_rows, const std::function<void(double)>& on_size) {
   for (std::size_t i = 0; i < std::min(values_.size(), program.values.size()); ++i) {
     if (values_[i].name != program.values[i].name) {
-      throw std::logic_error("this executor has loaded another program, with " + values_[i].name +
-                             " for " + program.values[i].name);
+      throw std::logic_error("this executor has loaded another program, with " + values_[i].name + " for " +
+                             program.values[i].name);
     }
   }
   for (const Line& line : program.lines) expect_computed(line.operation);
@@ -100,8 +98,7 @@ void Executor<T>::load(const Program& program, Index max_rows,
   bound_.resize(values_.size());
   for (const ValueId id : missing(program)) {
     const auto size = static_cast<Index>(bytes_of<T>(program[id], max_rows));
-    owned_[static_cast<std::size_t>(id.index)] =
-        Tensor<std::byte>({std::max<Index>(size, 1)}, memory());
+    owned_[static_cast<std::size_t>(id.index)] = Tensor<std::byte>({std::max<Index>(size, 1)}, memory());
   }
   prepare(program);
 }
@@ -121,8 +118,8 @@ void Executor<T>::read_from(const Dataset& dataset, std::span<const std::uint32_
 template <typename T>
 void Executor<T>::begin(const Batch& batch) {
   if (batch.rows > max_rows_) {
-    throw Error("a batch of " + count_of(batch.rows, "sample") +
-                " does not fit into a network loaded for " + with_thousands(max_rows_));
+    throw Error("a batch of " + count_of(batch.rows, "sample") + " does not fit into a network loaded for " +
+                with_thousands(max_rows_));
   }
   batch_ = batch;
 }
@@ -182,8 +179,8 @@ void* Executor<T>::address_of(ValueId id) {
   if (!id) return nullptr;
   const ValueId root = roots_[static_cast<std::size_t>(id.index)];
   void* const bound = bound_[static_cast<std::size_t>(root.index)];
-  std::byte* address = bound != nullptr ? static_cast<std::byte*>(bound)
-                                        : owned_[static_cast<std::size_t>(root.index)].data();
+  std::byte* address =
+      bound != nullptr ? static_cast<std::byte*>(bound) : owned_[static_cast<std::size_t>(root.index)].data();
   if (address == nullptr || value(id).part == value(root).part) return address;
   return address + static_cast<std::size_t>(shard(id).first * value(id).shape.elements()) *
                        stagewise::bytes_of(value(id).type, sizeof(T));
@@ -198,8 +195,7 @@ Index Executor<T>::columns(ValueId id) const {
 template <typename T>
 std::span<const std::uint32_t> Executor<T>::samples(ValueId id) const {
   const Shard own = shard(id);
-  return order_.subspan(static_cast<std::size_t>(batch_.first + own.first),
-                        static_cast<std::size_t>(own.rows));
+  return order_.subspan(static_cast<std::size_t>(batch_.first + own.first), static_cast<std::size_t>(own.rows));
 }
 
 template <typename T>
@@ -223,11 +219,7 @@ ConvolutionProblem Executor<T>::problem(ValueId input, ValueId filter) const {
 template <typename T>
 PoolingProblem Executor<T>::pooling(ValueId input, Index window) const {
   const Shape& image = value(input).shape;
-  return {.batch = shard(input).rows,
-          .height = image[0],
-          .width = image[1],
-          .channels = image[2],
-          .window = window};
+  return {.batch = shard(input).rows, .height = image[0], .width = image[1], .channels = image[2], .window = window};
 }
 
 template class Executor<float>;

@@ -71,8 +71,7 @@ class Executor {
   /// @param on_size is called first, with the number of bytes that this takes at least.
   /// @throws Error before anything is allocated if there is not enough memory, or a line that the
   ///         stage does not compute.
-  void load(const Program& program, Index max_rows,
-            const std::function<void(double)>& on_size = {});
+  void load(const Program& program, Index max_rows, const std::function<void(double)>& on_size = {});
 
   /// @throws Error like load() if there is not enough memory; allocates nothing.
   void expect_room(const Program& program, Index max_rows);
@@ -151,9 +150,7 @@ class Executor {
   }
 
   /// The number of rows in the mean loss of which this value is the gradient.
-  Index batch_rows(ValueId id) const {
-    return value(id).part.is_alone ? shard(id).rows : batch_.rows;
-  }
+  Index batch_rows(ValueId id) const { return value(id).part.is_alone ? shard(id).rows : batch_.rows; }
 
   /// The number of elements of a value in the current batch.
   Index elements(ValueId id) const { return elements_of(value(id), batch_.rows); }
@@ -213,9 +210,7 @@ class Executor {
 
   /// Those of outputs and, of a gradient, the rows of the batch.
   std::tuple<Index, Index> outputs(ValueId id) const { return {rows(id), columns(id)}; }
-  std::tuple<Index, Index, Index> gradient(ValueId id) const {
-    return {rows(id), columns(id), batch_rows(id)};
-  }
+  std::tuple<Index, Index, Index> gradient(ValueId id) const { return {rows(id), columns(id), batch_rows(id)}; }
 
   /// @name Sizes and attributes, for arguments()
   /// @{
@@ -234,34 +229,24 @@ class Executor {
   auto sizes(const SquaredError& op) const { return outputs(op.outputs); }
   auto sizes(const SquaredErrorBackward& op) const { return gradient(op.doutputs); }
   auto sizes(const ArgMax& op) const { return outputs(op.outputs); }
-  auto sizes(const Threshold& op) const {
-    return std::tuple(rows(op.outputs), static_cast<T>(op.threshold));
-  }
-  auto sizes(const Accumulate& op) const {
-    return std::tuple(elements(op.row_losses), batch_.step);
-  }
+  auto sizes(const Threshold& op) const { return std::tuple(rows(op.outputs), static_cast<T>(op.threshold)); }
+  auto sizes(const Accumulate& op) const { return std::tuple(elements(op.row_losses), batch_.step); }
   auto sizes(const Convolution& op) const { return std::tuple(problem(op.input, op.filter)); }
-  auto sizes(const ConvolutionBackward& op) const {
-    return std::tuple(problem(op.input, op.filter));
-  }
+  auto sizes(const ConvolutionBackward& op) const { return std::tuple(problem(op.input, op.filter)); }
   auto sizes(const AveragePool& op) const { return std::tuple(pooling(op.input, op.window)); }
-  auto sizes(const AveragePoolBackward& op) const {
-    return std::tuple(pooling(op.dinput, op.window));
-  }
+  auto sizes(const AveragePoolBackward& op) const { return std::tuple(pooling(op.dinput, op.window)); }
   auto sizes(const SgdUpdate& op) const {
-    return std::tuple(elements(op.parameter), static_cast<T>(op.learning_rate),
-                      static_cast<T>(op.l2));
+    return std::tuple(elements(op.parameter), static_cast<T>(op.learning_rate), static_cast<T>(op.l2));
   }
   auto sizes(const MomentumUpdate& op) const {
     return std::tuple(elements(op.parameter), static_cast<T>(op.momentum), static_cast<T>(op.l2));
   }
   auto sizes(const AdamUpdate& op) const {
-    return std::tuple(elements(op.parameter),
-                      AdamNumbers<T>{.new_in_first = static_cast<T>(1 - op.beta1),
-                                     .beta2 = static_cast<T>(op.beta2),
-                                     .new_in_second = static_cast<T>(1 - op.beta2),
-                                     .epsilon = static_cast<T>(op.epsilon),
-                                     .l2 = static_cast<T>(op.l2)});
+    return std::tuple(elements(op.parameter), AdamNumbers<T>{.new_in_first = static_cast<T>(1 - op.beta1),
+                                                             .beta2 = static_cast<T>(op.beta2),
+                                                             .new_in_second = static_cast<T>(1 - op.beta2),
+                                                             .epsilon = static_cast<T>(op.epsilon),
+                                                             .l2 = static_cast<T>(op.l2)});
   }
   /// @}
 

@@ -8,14 +8,12 @@
 
 namespace stagewise {
 
-std::vector<ParameterValues> in_order_of(const Model& model,
-                                         const std::vector<ParameterValues>& values,
+std::vector<ParameterValues> in_order_of(const Model& model, const std::vector<ParameterValues>& values,
                                          const std::string& source) {
   for (const ParameterValues& given : values) {
     if (std::none_of(model.parameters.begin(), model.parameters.end(),
                      [&](ValueId id) { return model[id].name == given.name; })) {
-      throw Error(source + " holds a parameter " + in_quotes(given.name) +
-                  " that this network does not have");
+      throw Error(source + " holds a parameter " + in_quotes(given.name) + " that this network does not have");
     }
   }
   std::vector<ParameterValues> result;
@@ -23,13 +21,11 @@ std::vector<ParameterValues> in_order_of(const Model& model,
     const Value& parameter = model[id];
     const auto given = std::ranges::find(values, parameter.name, &ParameterValues::name);
     if (given == values.end()) {
-      throw Error(source + " holds no parameter '" + parameter.name +
-                  "', which this network needs");
+      throw Error(source + " holds no parameter '" + parameter.name + "', which this network needs");
     }
     if (given->shape != parameter.shape) {
       throw Error("the parameter " + in_quotes(parameter.name) + " of " + source + " has shape " +
-                  given->shape.to_string() + ", but this network needs " +
-                  parameter.shape.to_string());
+                  given->shape.to_string() + ", but this network needs " + parameter.shape.to_string());
     }
     result.push_back(*given);
   }
@@ -57,12 +53,11 @@ void expect_finite(const Checkpoint& checkpoint, const std::string& source) {
   const auto check = [](const std::vector<ParameterValues>& values, const std::string& whose) {
     const ParameterValues* const bad = find_non_finite(values);
     if (bad == nullptr) return;
-    const auto value = std::find_if(bad->values.begin(), bad->values.end(),
-                                    [](double number) { return !std::isfinite(number); });
+    const auto value =
+        std::find_if(bad->values.begin(), bad->values.end(), [](double number) { return !std::isfinite(number); });
     throw Error("the parameter " + in_quotes(bad->name) + " of " + whose + " is " +
                 (std::isnan(*value) ? "NaN" : "infinite") + " in its value number " +
-                std::to_string(value - bad->values.begin()) +
-                " (counted from 0), so the network is of no use");
+                std::to_string(value - bad->values.begin()) + " (counted from 0), so the network is of no use");
   };
   check(checkpoint.parameters, source);
   check(checkpoint.optimizer, "the optimizer in " + source);

@@ -12,8 +12,7 @@ namespace stagewise {
 
 /// Copies a value of a loaded program to the host.
 template <typename T>
-ParameterValues copy_out(Executor<T>& executor, ValueId id, const std::string& name,
-                         const Shape& shape) {
+ParameterValues copy_out(Executor<T>& executor, ValueId id, const std::string& name, const Shape& shape) {
   std::vector<T> buffer(static_cast<std::size_t>(shape.elements()));
   executor.copy_out(buffer.data(), executor.data(id), buffer.size() * sizeof(T));
   return {.name = name, .shape = shape, .values = {buffer.begin(), buffer.end()}};
@@ -30,8 +29,7 @@ void copy_in(Executor<T>& executor, ValueId id, const std::vector<double>& value
 /// Copies the parameters of a worker to the host.
 /// @param ids their values, in the order of the model's parameters.
 template <typename T>
-std::vector<ParameterValues> copy_parameters_out(Network<T>& network,
-                                                 const std::vector<ValueId>& ids) {
+std::vector<ParameterValues> copy_parameters_out(Network<T>& network, const std::vector<ValueId>& ids) {
   std::vector<ParameterValues> result;
   for (std::size_t k = 0; k < ids.size(); ++k) {
     const Value& parameter = network.model[network.model.parameters[k]];
@@ -48,8 +46,7 @@ std::vector<ParameterValues> copy_parameters_out(Network<T>& network) {
 
 /// The values in the order of the model's parameters.
 /// @throws Error unless names and shapes are exactly the model's.
-std::vector<ParameterValues> in_order_of(const Model& model,
-                                         const std::vector<ParameterValues>& values,
+std::vector<ParameterValues> in_order_of(const Model& model, const std::vector<ParameterValues>& values,
                                          const std::string& source);
 
 /// Sets the parameters of a worker, by name.
@@ -66,8 +63,7 @@ void copy_parameters_in(Network<T>& network, const std::vector<ValueId>& ids,
 
 /// Likewise all parameters of the model.
 template <typename T>
-void copy_parameters_in(Network<T>& network, const std::vector<ParameterValues>& values,
-                        const std::string& source) {
+void copy_parameters_in(Network<T>& network, const std::vector<ParameterValues>& values, const std::string& source) {
   copy_parameters_in(network, network.model.parameters, values, source);
 }
 

@@ -37,14 +37,11 @@ class Ranks {
 
   /// The data for training, the same on every rank.
   /// @throws as load_for_training().
-  virtual Split load_for_training(const DatasetOptions& options) {
-    return stagewise::load_for_training(options);
-  }
+  virtual Split load_for_training(const DatasetOptions& options) { return stagewise::load_for_training(options); }
 
   /// The data for evaluation, in the same way.
   /// @throws as load_unseen().
-  virtual Dataset load_for_evaluation(const DatasetOptions& options,
-                                      const std::optional<TableEncoding>& encoding) {
+  virtual Dataset load_for_evaluation(const DatasetOptions& options, const std::optional<TableEncoding>& encoding) {
     return load_unseen(options, encoding).samples;
   }
 
@@ -55,14 +52,11 @@ class Ranks {
   /// @param what for example "the checkpoint model.h5".
   /// @param digest of what this rank has read.
   /// @throws Error if another rank has a different digest.
-  virtual void expect_same([[maybe_unused]] const std::string& what,
-                           [[maybe_unused]] std::uint64_t digest) {}
+  virtual void expect_same([[maybe_unused]] const std::string& what, [[maybe_unused]] std::uint64_t digest) {}
 
   /// For evaluation, this rank's part of a data set that one of these two has returned.
   /// @param storage where the part is kept, if it is not the whole.
-  virtual const Dataset& shard(const Dataset& whole, [[maybe_unused]] Dataset& storage) {
-    return whole;
-  }
+  virtual const Dataset& shard(const Dataset& whole, [[maybe_unused]] Dataset& storage) { return whole; }
 
   /// The sums over all ranks, bit-identical on each.
   virtual Sums sum(const Sums& own) { return own; }

@@ -38,8 +38,7 @@ struct Timing {
 /// operation, calls those for what it stands for. That all others have one is checked at compile
 /// time.
 template <typename Stage>
-void run_operation(Stage& stage, const Operation& operation,
-                   const std::vector<Operation>& replaces) {
+void run_operation(Stage& stage, const Operation& operation, const std::vector<Operation>& replaces) {
   std::visit(
       [&](const auto& op) {
         using Op = std::decay_t<decltype(op)>;

@@ -10,8 +10,8 @@ namespace stagewise {
 template <typename T>
 void start_workers(Network<T>& network, const TrainingPrograms& programs, const Starts& starts) {
   if (programs.workers.size() != starts.size()) {
-    throw Error(std::to_string(programs.workers.size()) +
-                " workers cannot start from the parameters of " + std::to_string(starts.size()));
+    throw Error(std::to_string(programs.workers.size()) + " workers cannot start from the parameters of " +
+                std::to_string(starts.size()));
   }
   for (std::size_t i = 0; i < starts.size(); ++i) {
     copy_parameters_in(network, programs.workers[i], starts[i], "a worker's start");
@@ -19,8 +19,7 @@ void start_workers(Network<T>& network, const TrainingPrograms& programs, const 
 }
 
 template <typename T>
-std::vector<ParameterValues> copy_state_out(Executor<T>& executor,
-                                            const TrainingPrograms& programs) {
+std::vector<ParameterValues> copy_state_out(Executor<T>& executor, const TrainingPrograms& programs) {
   std::vector<ParameterValues> result;
   for (const ValueId id : programs.optimizer.states) {
     const Value& state = programs.step[id];
@@ -30,8 +29,8 @@ std::vector<ParameterValues> copy_state_out(Executor<T>& executor,
 }
 
 template <typename T>
-void copy_state_in(Executor<T>& executor, const TrainingPrograms& programs,
-                   const std::vector<ParameterValues>* state, const std::string& source) {
+void copy_state_in(Executor<T>& executor, const TrainingPrograms& programs, const std::vector<ParameterValues>* state,
+                   const std::string& source) {
   for (const ValueId id : programs.optimizer.states) {
     const Value& value = programs.step[id];
     if (state == nullptr) {
@@ -64,16 +63,15 @@ Totals totals_of(Executor<T>& executor, const std::vector<ValueId>& totals) {
     executor.copy_out(&own, executor.template data<Totals>(id), sizeof(own));
     all.loss += own.loss;
     all.correct += own.correct;
-    const bool is_earlier = own.first_bad_step >= 0 &&
-                            (all.first_bad_step < 0 || own.first_bad_step < all.first_bad_step);
+    const bool is_earlier =
+        own.first_bad_step >= 0 && (all.first_bad_step < 0 || own.first_bad_step < all.first_bad_step);
     if (is_earlier) all.first_bad_step = own.first_bad_step;
   }
   return all;
 }
 
 template <typename T>
-ProgramStep<T>::ProgramStep(const StepSetup<T>& setup, TrainingPrograms programs,
-                            const Starts& starts)
+ProgramStep<T>::ProgramStep(const StepSetup<T>& setup, TrainingPrograms programs, const Starts& starts)
     : setup_(setup),
       programs_(std::move(programs)),
       rates_(*setup.network.executor, programs_.optimizer,
@@ -106,8 +104,8 @@ void ProgramStep<T>::run(Index first, Index rows) {
   rates_.use_step(batch_.step - 1);
   setup_.network.executor->execute(programs_.step, batch_);
   ++setup_.steps_done;
-  const bool are_averaged = setup_.workers.average == Average::weights &&
-                            setup_.steps_done % setup_.workers.average_every == 0;
+  const bool are_averaged =
+      setup_.workers.average == Average::weights && setup_.steps_done % setup_.workers.average_every == 0;
   if (are_averaged) setup_.network.executor->execute(programs_.take_over, batch_);
 }
 //! [run]
@@ -124,8 +122,8 @@ void ProgramStep<T>::end_epoch() {
 
 template <typename T>
 Samples ProgramStep<T>::last_batch() const {
-  return {&setup_.training_set, order_.subspan(static_cast<std::size_t>(batch_.first),
-                                               static_cast<std::size_t>(batch_.rows))};
+  return {&setup_.training_set,
+          order_.subspan(static_cast<std::size_t>(batch_.first), static_cast<std::size_t>(batch_.rows))};
 }
 
 template <typename T>
@@ -143,8 +141,7 @@ std::vector<ParameterValues> ProgramStep<T>::optimizer_state() const {
 }
 
 template <typename T>
-void ProgramStep<T>::set_optimizer_state(const std::vector<ParameterValues>& state,
-                                         const std::string& source) {
+void ProgramStep<T>::set_optimizer_state(const std::vector<ParameterValues>& state, const std::string& source) {
   copy_state_in(*setup_.network.executor, programs_, &state, source);
 }
 
@@ -154,10 +151,10 @@ template void start_workers(Network<float>&, const TrainingPrograms&, const Star
 template void start_workers(Network<double>&, const TrainingPrograms&, const Starts&);
 template std::vector<ParameterValues> copy_state_out(Executor<float>&, const TrainingPrograms&);
 template std::vector<ParameterValues> copy_state_out(Executor<double>&, const TrainingPrograms&);
-template void copy_state_in(Executor<float>&, const TrainingPrograms&,
-                            const std::vector<ParameterValues>*, const std::string&);
-template void copy_state_in(Executor<double>&, const TrainingPrograms&,
-                            const std::vector<ParameterValues>*, const std::string&);
+template void copy_state_in(Executor<float>&, const TrainingPrograms&, const std::vector<ParameterValues>*,
+                            const std::string&);
+template void copy_state_in(Executor<double>&, const TrainingPrograms&, const std::vector<ParameterValues>*,
+                            const std::string&);
 template void reset_totals(Executor<float>&, const std::vector<ValueId>&);
 template void reset_totals(Executor<double>&, const std::vector<ValueId>&);
 template Totals totals_of(Executor<float>&, const std::vector<ValueId>&);

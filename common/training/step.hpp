@@ -146,8 +146,7 @@ class ProgramStep final : public Step {
   Samples last_batch() const override;
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
   std::vector<ParameterValues> optimizer_state() const override;
-  void set_optimizer_state(const std::vector<ParameterValues>& state,
-                           const std::string& source) override;
+  void set_optimizer_state(const std::vector<ParameterValues>& state, const std::string& source) override;
 
  private:
   StepSetup<T> setup_;
@@ -165,16 +164,14 @@ void start_workers(Network<T>& network, const TrainingPrograms& programs, const 
 /// Copies what the optimizer keeps to the host.
 /// @param executor has loaded the step.
 template <typename T>
-std::vector<ParameterValues> copy_state_out(Executor<T>& executor,
-                                            const TrainingPrograms& programs);
+std::vector<ParameterValues> copy_state_out(Executor<T>& executor, const TrainingPrograms& programs);
 
 /// Sets it, by name.
 /// @param state null: to zero.
 /// @throws Error unless it has everything that the optimizer keeps, each in the right shape.
 template <typename T>
 void copy_state_in(Executor<T>& executor, const TrainingPrograms& programs,
-                   const std::vector<ParameterValues>* state = nullptr,
-                   const std::string& source = "");
+                   const std::vector<ParameterValues>* state = nullptr, const std::string& source = "");
 
 /// Sets the totals to zero.
 template <typename T>

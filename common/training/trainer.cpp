@@ -44,8 +44,7 @@ class Watch {
                         std::int64_t updates) const {
     const ParameterValues* const bad = find_non_finite(parameters);
     if (bad == nullptr) return;
-    throw failure("the parameter " + in_quotes(bad->name) + " became NaN or infinite" +
-                  in_step(epoch, updates));
+    throw failure("the parameter " + in_quotes(bad->name) + " became NaN or infinite" + in_step(epoch, updates));
   }
 
   /// The error to throw.
@@ -92,13 +91,12 @@ class StepLog {
     const auto count = static_cast<double>(sums.samples - last_.samples);
     const auto correct = static_cast<double>(sums.totals.correct - last_.totals.correct);
     const std::int64_t number = (epoch - 1) * steps_per_epoch_ + step;
-    observer_->on_log(
-        {.epoch = epoch,
-         .step = number,
-         .loss = (sums.totals.loss - last_.totals.loss) / count,
-         .accuracy = correct / count,
-         .learning_rate = learning_rate_of(options_->sgd, number),
-         .images_per_second = count / std::chrono::duration<double>(now - start_).count()});
+    observer_->on_log({.epoch = epoch,
+                       .step = number,
+                       .loss = (sums.totals.loss - last_.totals.loss) / count,
+                       .accuracy = correct / count,
+                       .learning_rate = learning_rate_of(options_->sgd, number),
+                       .images_per_second = count / std::chrono::duration<double>(now - start_).count()});
     last_ = sums;
     start_ = now;
   }
@@ -126,8 +124,7 @@ void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool sh
 
 template <typename T>
 void train(Network<T>& network, Step& step, const Dataset& training_set, const Dataset& validation,
-           const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer,
-           Ranks* ranks) {
+           const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer, Ranks* ranks) {
   const Index count = training_set.size();
   const Index steps = (count + options.batch_size - 1) / options.batch_size;
   const bool reading_is_free = network.executor->host_accessible();
@@ -137,8 +134,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
   const bool validates = ranks->sum({.samples = validation.size()}).samples > 0;
 
   StepLog log(options, steps, observer);
-  Watch watch({largest_input(training_set), largest_parameter(copy_parameters_out(network))},
-              first_epoch, options.sgd);
+  Watch watch({largest_input(training_set), largest_parameter(copy_parameters_out(network))}, first_epoch, options.sgd);
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> next_order;
   for (std::int64_t epoch = first_epoch; epoch <= options.epochs; ++epoch) {
@@ -192,9 +188,9 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
   }
 }
 
-template void train(Network<float>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&,
-                    std::int64_t, TrainingObserver&, Ranks*);
-template void train(Network<double>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&,
-                    std::int64_t, TrainingObserver&, Ranks*);
+template void train(Network<float>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&, std::int64_t,
+                    TrainingObserver&, Ranks*);
+template void train(Network<double>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&, std::int64_t,
+                    TrainingObserver&, Ranks*);
 
 }  // namespace stagewise

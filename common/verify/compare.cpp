@@ -11,9 +11,7 @@ namespace stagewise {
 namespace {
 
 /// x / y, where 0 / 0 is 0.
-double ratio(double x, double y) {
-  return x == 0 ? 0 : x / y;
-}
+double ratio(double x, double y) { return x == 0 ? 0 : x / y; }
 
 /// Compares the values one by one: sets everything in the result except the L2 norm. @return the
 /// largest absolute value of both; NaN if any value is not finite.
@@ -63,8 +61,7 @@ Difference compare(const ParameterValues& a, const ParameterValues& b) {
 
 }  // namespace
 
-std::vector<Difference> compare_parameters(const std::vector<ParameterValues>& a,
-                                           const std::vector<ParameterValues>& b,
+std::vector<Difference> compare_parameters(const std::vector<ParameterValues>& a, const std::vector<ParameterValues>& b,
                                            const std::string& name_a, const std::string& name_b) {
   for (const ParameterValues& parameter : b) {
     if (std::ranges::find(a, parameter.name, &ParameterValues::name) == a.end()) {
@@ -78,9 +75,8 @@ std::vector<Difference> compare_parameters(const std::vector<ParameterValues>& a
       throw Error("only " + name_a + " has a parameter " + in_quotes(parameter.name));
     }
     if (parameter.shape != other->shape) {
-      throw Error("the parameter " + in_quotes(parameter.name) + " has shape " +
-                  parameter.shape.to_string() + " in " + name_a + " and " +
-                  other->shape.to_string() + " in " + name_b);
+      throw Error("the parameter " + in_quotes(parameter.name) + " has shape " + parameter.shape.to_string() + " in " +
+                  name_a + " and " + other->shape.to_string() + " in " + name_b);
     }
     differences.push_back(compare(parameter, *other));
   }

@@ -27,8 +27,7 @@ struct Difference {
 /// Compares parameter by parameter, in the order of `a`.
 /// @param name_a, name_b what an error message calls the two: their files, for example.
 /// @throws Error if names or shapes differ.
-std::vector<Difference> compare_parameters(const std::vector<ParameterValues>& a,
-                                           const std::vector<ParameterValues>& b,
+std::vector<Difference> compare_parameters(const std::vector<ParameterValues>& a, const std::vector<ParameterValues>& b,
                                            const std::string& name_a = "the first set",
                                            const std::string& name_b = "the second set");
 

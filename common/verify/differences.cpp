@@ -30,8 +30,7 @@ Range range_of(const std::vector<bool>& marks, bool mark = true) {
 std::string named(const std::string& noun, const Range& range) {
   const std::string last = std::to_string(range.last);
   if (range.length() == 1) return noun + " " + last;
-  return noun + "s " + std::to_string(range.first) + (range.length() == 2 ? " and " : " to ") +
-         last;
+  return noun + "s " + std::to_string(range.first) + (range.length() == 2 ? " and " : " to ") + last;
 }
 
 /// One dimension of the result, with its marked rows or columns.
@@ -97,8 +96,7 @@ void Differences::add(Index place, double found, double expected) {
   rows_[static_cast<std::size_t>(row)] = true;
   columns_[static_cast<std::size_t>(column)] = true;
   if (tile > 0) in_tile_[static_cast<std::size_t>(row % tile * tile + column % tile)] = true;
-  const double distance =
-      std::isfinite(found) ? std::abs(found - expected) : std::numeric_limits<double>::infinity();
+  const double distance = std::isfinite(found) ? std::abs(found - expected) : std::numeric_limits<double>::infinity();
   if (count_ > 1 && distance <= distance_) return;
   worst_ = place;
   distance_ = distance;
@@ -138,12 +136,10 @@ std::string Differences::describe() const {
   const Index all = layout_.rows * layout_.columns;
   if (all == 1) return std::string("it ") + values.data();
 
-  const std::string elements = count_ == all
-                                   ? "all " + with_thousands(all) + " elements"
-                                   : with_thousands(count_) + " of " + count_of(all, "element") +
-                                         (count_ == 1 ? "" : ", " + pattern());
-  const Shape shape =
-      layout_.rows == 1 ? Shape{layout_.columns} : Shape{layout_.rows, layout_.columns};
+  const std::string elements = count_ == all ? "all " + with_thousands(all) + " elements"
+                                             : with_thousands(count_) + " of " + count_of(all, "element") +
+                                                   (count_ == 1 ? "" : ", " + pattern());
+  const Shape shape = layout_.rows == 1 ? Shape{layout_.columns} : Shape{layout_.rows, layout_.columns};
   const std::string place = place_of(worst_, shape);
   if (count_ == 1) return elements + ": " + place + " " + values.data();
   return elements + "; the worst, " + place + ", " + values.data();

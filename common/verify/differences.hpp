@@ -47,9 +47,7 @@ class Differences {
 };
 
 /// Whether a number is the expected one, up to `bound`. NaN never is.
-inline bool is_near(double found, double expected, double bound) {
-  return std::abs(found - expected) <= bound;
-}
+inline bool is_near(double found, double expected, double bound) { return std::abs(found - expected) <= bound; }
 
 /// What Differences reports on `found`, compared with as many elements of `expected`.
 /// @param is_right whether the first of two doubles is acceptable for the second.

@@ -41,9 +41,7 @@ class thread_group {
 };
 
 /// Not a function of CUDA's: makes a group of lanes, or of several warps with no mask.
-inline thread_group any_group(unsigned size, unsigned mask) {
-  return thread_group(size, mask);
-}
+inline thread_group any_group(unsigned size, unsigned mask) { return thread_group(size, mask); }
 
 /// All threads of all blocks, in a cooperative launch.
 class grid_group {
@@ -52,16 +50,12 @@ class grid_group {
   bool is_valid() const { return true; }
   unsigned long long size() const { return num_blocks() * block_threads(); }
   unsigned long long num_threads() const { return size(); }
-  unsigned long long num_blocks() const {
-    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
-  }
+  unsigned long long num_blocks() const { return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z; }
   unsigned long long block_rank() const {
     return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
                             (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
   }
-  unsigned long long thread_rank() const {
-    return block_rank() * block_threads() + cuda_on_cpu::thread_in_block();
-  }
+  unsigned long long thread_rank() const { return block_rank() * block_threads() + cuda_on_cpu::thread_in_block(); }
   dim3 group_dim() const { return gridDim; }
   dim3 dim_blocks() const { return gridDim; }
   dim3 block_index() const { return blockIdx; }
@@ -90,19 +84,14 @@ class thread_block : public thread_group {
   friend thread_block this_thread_block();
 };
 
-inline grid_group this_grid() {
-  return {};
-}
-inline thread_block this_thread_block() {
-  return {};
-}
+inline grid_group this_grid() { return {}; }
+inline thread_block this_thread_block() { return {}; }
 
 /// Any lanes of a warp.
 class coalesced_group : public cuda_on_cpu::LaneGroup {
  public:
   /// Not a constructor of CUDA's.
-  coalesced_group(unsigned mask, unsigned meta_rank, unsigned meta_size)
-      : LaneGroup(mask, meta_rank, meta_size) {}
+  coalesced_group(unsigned mask, unsigned meta_rank, unsigned meta_size) : LaneGroup(mask, meta_rank, meta_size) {}
 
   unsigned size() const { return count(); }
   unsigned num_threads() const { return size(); }
@@ -127,8 +116,7 @@ coalesced_group labeled_partition(const Group& group, Label label, CUDA_ON_CPU_H
   const unsigned lowest = same & (~same + 1U);
   const bool leads = lowest == 1U << cuda_on_cpu::own_lane();
   const unsigned leaders = __ballot_sync(lanes, leads ? 1 : 0, place);
-  return {same, static_cast<unsigned>(__popc(leaders & (lowest - 1U))),
-          static_cast<unsigned>(__popc(leaders))};
+  return {same, static_cast<unsigned>(__popc(leaders & (lowest - 1U))), static_cast<unsigned>(__popc(leaders))};
 }
 /// The lanes of the group for which the predicate is the same.
 template <class Group>
@@ -169,8 +157,7 @@ class WarpTile : public cuda_on_cpu::LaneGroup {
 
  protected:
   WarpTile(unsigned meta_rank, unsigned meta_size)
-      : LaneGroup((threads == 32 ? ~0U : (1U << (threads & 31U)) - 1U)
-                      << (cuda_on_cpu::own_lane() & ~(threads - 1)),
+      : LaneGroup((threads == 32 ? ~0U : (1U << (threads & 31U)) - 1U) << (cuda_on_cpu::own_lane() & ~(threads - 1)),
                   meta_rank, meta_size) {}
 };
 
@@ -184,15 +171,12 @@ class WarpsTile {
   unsigned meta_group_rank() const { return meta_rank_; }
   unsigned meta_group_size() const { return meta_size_; }
   unsigned present() const {
-    const unsigned left =
-        this_thread_block().size() - (cuda_on_cpu::thread_in_block() & ~(threads - 1));
+    const unsigned left = this_thread_block().size() - (cuda_on_cpu::thread_in_block() & ~(threads - 1));
     return left < threads ? left : threads;
   }
   operator thread_group() const { return any_group(threads, 0); }
 
-  void sync(CUDA_ON_CPU_HERE) const {
-    cuda_on_cpu::tile_barrier(threads, "sync() of a tile", place);
-  }
+  void sync(CUDA_ON_CPU_HERE) const { cuda_on_cpu::tile_barrier(threads, "sync() of a tile", place); }
   template <class T>
   T shfl(T value, int source, CUDA_ON_CPU_HERE) const {
     using namespace cuda_on_cpu;
@@ -209,8 +193,7 @@ class WarpsTile {
   int all(int predicate, CUDA_ON_CPU_HERE) const { return count(predicate, place) == present(); }
 
  protected:
-  WarpsTile(unsigned meta_rank, unsigned meta_size)
-      : meta_rank_(meta_rank), meta_size_(meta_size) {}
+  WarpsTile(unsigned meta_rank, unsigned meta_size) : meta_rank_(meta_rank), meta_size_(meta_size) {}
 
  private:
   unsigned count(int predicate, cuda_on_cpu::Place place) const {
@@ -230,8 +213,7 @@ class WarpsTile {
 
 /// Neighbouring threads of a block, a power of two of them, whose number the compiler knows.
 template <unsigned threads, class Parent>
-class thread_block_tile
-    : public std::conditional_t<threads <= 32, WarpTile<threads>, WarpsTile<threads>> {
+class thread_block_tile : public std::conditional_t<threads <= 32, WarpTile<threads>, WarpsTile<threads>> {
   static_assert(threads > 0 && threads <= 1024 && (threads & (threads - 1)) == 0,
                 "a tile has 1, 2, 4, ... or 1024 threads");
   using Base = std::conditional_t<threads <= 32, WarpTile<threads>, WarpsTile<threads>>;
@@ -251,17 +233,14 @@ thread_block_tile<threads, Parent> tiled_partition(const Parent& parent) {
   return {static_cast<unsigned>(parent.thread_rank()) / threads, (all + threads - 1) / threads};
 }
 /// The calling thread alone.
-inline thread_block_tile<1> this_thread() {
-  return {0, 1};
-}
+inline thread_block_tile<1> this_thread() { return {0, 1}; }
 
 /// Tiles of a size that only the run shows, at most 32.
 inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
   const unsigned first = parent.thread_rank() / size * size;
   unsigned mask = 0;
   if (parent.lanes() == 0) {
-    mask = (size == 32 ? ~0U : (1U << (size & 31U)) - 1U)
-           << (cuda_on_cpu::own_lane() & ~(size - 1));
+    mask = (size == 32 ? ~0U : (1U << (size & 31U)) - 1U) << (cuda_on_cpu::own_lane() & ~(size - 1));
     mask &= cuda_on_cpu::lanes_of_own_warp();
   } else {
     for (unsigned rank = first; rank < first + size && rank < parent.size(); ++rank) {

@@ -31,8 +31,8 @@ template <class... Parameters, std::size_t... index>
 const KernelCall* bind_call(void (*kernel)(Parameters...), [[maybe_unused]] void** arguments,
                             std::index_sequence<index...> /*indices*/) {
   using Call = BoundKernel<void (*)(Parameters...), std::decay_t<Parameters>...>;
-  return new Call(kernel, std::tuple<std::decay_t<Parameters>...>(
-                              *static_cast<std::decay_t<Parameters>*>(arguments[index])...));
+  return new Call(
+      kernel, std::tuple<std::decay_t<Parameters>...>(*static_cast<std::decay_t<Parameters>*>(arguments[index])...));
 }
 
 /// The address of a kernel that can be launched by it.
@@ -46,9 +46,7 @@ void* untyped(void (*kernel)(Parameters...)) {
   return address;
 }
 /// An address is one already.
-inline const void* untyped(const void* kernel) {
-  return kernel;
-}
+inline const void* untyped(const void* kernel) { return kernel; }
 /// A kernel of any type, or its address.
 struct KernelAddress {
   template <class Kernel>
@@ -57,9 +55,8 @@ struct KernelAddress {
   const void* address;
 };
 /// cudaLaunchKernel() and its relatives.
-cudaError_t launch_by_address(const char* call, const void* kernel,
-                              const LaunchConfiguration& configuration, void** arguments,
-                              Place place);
+cudaError_t launch_by_address(const char* call, const void* kernel, const LaunchConfiguration& configuration,
+                              void** arguments, Place place);
 /// A launch's attributes; those that only make it faster are left out.
 cudaError_t heed_attributes(const cudaLaunchConfig_t& config, LaunchConfiguration& configuration);
 
@@ -79,8 +76,7 @@ cudaError_t best_block_size(int* grid, int* block, Shared shared, int limit) {
     *grid = blocks;
   }
   int multiprocessors = 0;
-  const cudaError_t error =
-      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+  const cudaError_t error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
   *grid *= multiprocessors;
   return error;
 }
@@ -89,63 +85,54 @@ cudaError_t best_block_size(int* grid, int* block, Shared shared, int limit) {
 
 // Launches. The kernel itself, or its address.
 template <class Kernel>
-cudaError_t cudaLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments,
-                             std::size_t shared = 0, cudaStream_t stream = nullptr,
-                             CUDA_ON_CPU_HERE) {
+cudaError_t cudaLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared = 0,
+                             cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
   return cuda_on_cpu::launch_by_address("cudaLaunchKernel()", cuda_on_cpu::untyped(kernel),
                                         {grid, block, shared, stream}, arguments, place);
 }
 template <class Kernel>
-cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments,
-                                        std::size_t shared = 0, cudaStream_t stream = nullptr,
-                                        CUDA_ON_CPU_HERE) {
+cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared = 0,
+                                        cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
   cuda_on_cpu::LaunchConfiguration configuration(grid, block, shared, stream);
   configuration.cooperative = true;
-  return cuda_on_cpu::launch_by_address("cudaLaunchCooperativeKernel()",
-                                        cuda_on_cpu::untyped(kernel), configuration, arguments,
-                                        place);
+  return cuda_on_cpu::launch_by_address("cudaLaunchCooperativeKernel()", cuda_on_cpu::untyped(kernel), configuration,
+                                        arguments, place);
 }
 
 /// The arguments by untyped pointers.
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
-                                void** arguments, CUDA_ON_CPU_HERE);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments,
+                                CUDA_ON_CPU_HERE);
 
 /// Where it was called cannot be told, since the arguments come last.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   namespace runtime = cuda_on_cpu;
-  runtime::LaunchConfiguration configuration(config->gridDim, config->blockDim,
-                                             config->dynamicSmemBytes, config->stream);
+  runtime::LaunchConfiguration configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                                             config->stream);
   const cudaError_t error = runtime::heed_attributes(*config, configuration);
   if (error != cudaSuccess) return error;
   const runtime::BoundKernel<void (*)(Parameters...), std::decay_t<Parameters>...> call(
       kernel, std::tuple<std::decay_t<Parameters>...>(std::forward<Arguments>(arguments)...));
-  return runtime::launch(runtime::function_name(reinterpret_cast<const void*>(kernel)),
-                         configuration, {nullptr, 0}, call);
+  return runtime::launch(runtime::function_name(reinterpret_cast<const void*>(kernel)), configuration, {nullptr, 0},
+                         call);
 }
 
 // Attributes, and occupancy by threads and dynamic shared memory: registers are not counted here.
-cudaError_t cudaFuncSetAttribute(cuda_on_cpu::KernelAddress kernel, cudaFuncAttribute attribute,
-                                 int value);
+cudaError_t cudaFuncSetAttribute(cuda_on_cpu::KernelAddress kernel, cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncSetCacheConfig(cuda_on_cpu::KernelAddress kernel, cudaFuncCache config);
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
-                                  cuda_on_cpu::KernelAddress kernel);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
-                                                          cuda_on_cpu::KernelAddress kernel,
-                                                          int threads, std::size_t shared);
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* shared,
-                                                      cuda_on_cpu::KernelAddress kernel, int blocks,
-                                                      int threads);
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block,
-                                                      cuda_on_cpu::KernelAddress /*kernel*/,
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, cuda_on_cpu::KernelAddress kernel);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, cuda_on_cpu::KernelAddress kernel, int threads,
+                                                          std::size_t shared);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* shared, cuda_on_cpu::KernelAddress kernel,
+                                                      int blocks, int threads);
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, cuda_on_cpu::KernelAddress /*kernel*/,
                                                       std::size_t shared = 0, int limit = 0) {
   return cuda_on_cpu::best_block_size(
       grid, block, [shared](int /*size*/) { return shared; }, limit);
 }
 template <class Shared>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block,
-                                                           cuda_on_cpu::KernelAddress /*kernel*/,
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, cuda_on_cpu::KernelAddress /*kernel*/,
                                                            Shared shared, int limit = 0) {
   return cuda_on_cpu::best_block_size(grid, block, shared, limit);
 }

@@ -29,8 +29,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text);
-cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device,
-                                      int peer);
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device, int peer);
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit);
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value);
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
@@ -50,16 +49,13 @@ cudaError_t cudaProfilerStop();
 
 // Memory
 cudaError_t cudaMalloc(cuda_on_cpu::PointerTo pointer, std::size_t bytes, CUDA_ON_CPU_HERE);
-cudaError_t cudaMallocAsync(cuda_on_cpu::PointerTo pointer, std::size_t bytes, cudaStream_t stream,
-                            CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocAsync(cuda_on_cpu::PointerTo pointer, std::size_t bytes, cudaStream_t stream, CUDA_ON_CPU_HERE);
 cudaError_t cudaMallocManaged(cuda_on_cpu::PointerTo pointer, std::size_t bytes,
                               unsigned int flags = cudaMemAttachGlobal, CUDA_ON_CPU_HERE);
-cudaError_t cudaMallocPitch(cuda_on_cpu::PointerTo pointer, std::size_t* pitch, std::size_t width,
-                            std::size_t height, CUDA_ON_CPU_HERE);
-cudaError_t cudaHostAlloc(cuda_on_cpu::PointerTo pointer, std::size_t bytes, unsigned int flags,
-                          CUDA_ON_CPU_HERE);
-cudaError_t cudaMallocHost(cuda_on_cpu::PointerTo pointer, std::size_t bytes,
-                           unsigned int flags = 0, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocPitch(cuda_on_cpu::PointerTo pointer, std::size_t* pitch, std::size_t width, std::size_t height,
+                            CUDA_ON_CPU_HERE);
+cudaError_t cudaHostAlloc(cuda_on_cpu::PointerTo pointer, std::size_t bytes, unsigned int flags, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocHost(cuda_on_cpu::PointerTo pointer, std::size_t bytes, unsigned int flags = 0, CUDA_ON_CPU_HERE);
 cudaError_t cudaFree(void* pointer, CUDA_ON_CPU_HERE);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, CUDA_ON_CPU_HERE);
 cudaError_t cudaFreeHost(void* pointer, CUDA_ON_CPU_HERE);
@@ -71,48 +67,44 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 
 // Copies and fills
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                       CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, CUDA_ON_CPU_HERE);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                         std::size_t width, std::size_t height, cudaMemcpyKind kind,
-                         CUDA_ON_CPU_HERE);
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
-                              std::size_t from_pitch, std::size_t width, std::size_t height,
-                              cudaMemcpyKind kind, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
-                           std::size_t bytes, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
-                                std::size_t bytes, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                         std::size_t height, cudaMemcpyKind kind, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr,
+                              CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                           CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
 cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes,
-                            cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
-                         std::size_t height, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
-                              std::size_t height, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream = nullptr,
+                            CUDA_ON_CPU_HERE);
+cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                         CUDA_ON_CPU_HERE);
+cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                              cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
 
 // Boxes of pitched memory
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, CUDA_ON_CPU_HERE);
 cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent extent,
-                              cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream = nullptr,
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent extent, cudaStream_t stream = nullptr,
                               CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
 
 // Managed memory: it is everywhere at once here, so that advice changes nothing. Still, what CUDA
 // refuses is refused.
-cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device,
-                                 cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location,
-                                 unsigned int flags, cudaStream_t stream = nullptr,
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device, cudaStream_t stream = nullptr,
                                  CUDA_ON_CPU_HERE);
-cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice,
-                          int device, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice,
-                          cudaMemLocation location, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location, unsigned int flags,
+                                 cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice, int device,
+                          CUDA_ON_CPU_HERE);
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location,
+                          CUDA_ON_CPU_HERE);
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, std::size_t bytes = 0,
                                      unsigned int flags = cudaMemAttachSingle);
 
@@ -123,10 +115,10 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes);
-cudaError_t cudaMallocFromPoolAsync(cuda_on_cpu::PointerTo pointer, std::size_t bytes,
-                                    cudaMemPool_t pool, cudaStream_t stream, CUDA_ON_CPU_HERE);
-cudaError_t cudaMallocAsync(cuda_on_cpu::PointerTo pointer, std::size_t bytes, cudaMemPool_t pool,
-                            cudaStream_t stream, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocFromPoolAsync(cuda_on_cpu::PointerTo pointer, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocAsync(cuda_on_cpu::PointerTo pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
+                            CUDA_ON_CPU_HERE);
 
 // Streams and events
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
@@ -137,8 +129,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data);
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
-                                  void* user_data, unsigned int flags);
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* user_data,
+                                  unsigned int flags);
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags);
 inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
@@ -146,8 +138,7 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr,
-                                     unsigned int flags = 0);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned int flags = 0);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
@@ -160,64 +151,52 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags);
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original);
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
-                                     cudaGraph_t clone);
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original, cudaGraph_t clone);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, std::size_t count);
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                     std::size_t count);
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type);
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                   const cudaGraphNode_t* needs, std::size_t count,
-                                   const cudaKernelNodeParams* parameters, CUDA_ON_CPU_HERE);
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                   const cudaGraphNode_t* needs, std::size_t count,
-                                   const cudaMemcpy3DParms* parameters, CUDA_ON_CPU_HERE);
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
-                                     const cudaGraphNode_t* needs, std::size_t count, void* to,
-                                     const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                                     CUDA_ON_CPU_HERE);
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                   const cudaGraphNode_t* needs, std::size_t count,
-                                   const cudaMemsetParams* parameters, CUDA_ON_CPU_HERE);
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                 const cudaGraphNode_t* needs, std::size_t count,
-                                 const cudaHostNodeParams* parameters);
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                  const cudaGraphNode_t* needs, std::size_t count);
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                       const cudaGraphNode_t* needs, std::size_t count,
-                                       cudaGraph_t child);
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                   std::size_t count, const cudaKernelNodeParams* parameters, CUDA_ON_CPU_HERE);
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                   std::size_t count, const cudaMemcpy3DParms* parameters, CUDA_ON_CPU_HERE);
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                     std::size_t count, void* to, const void* from, std::size_t bytes,
+                                     cudaMemcpyKind kind, CUDA_ON_CPU_HERE);
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                   std::size_t count, const cudaMemsetParams* parameters, CUDA_ON_CPU_HERE);
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                 std::size_t count, const cudaHostNodeParams* parameters);
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                  std::size_t count);
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                       std::size_t count, cudaGraph_t child);
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters);
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
-                                         const cudaKernelNodeParams* parameters, CUDA_ON_CPU_HERE);
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* parameters,
+                                         CUDA_ON_CPU_HERE);
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 unsigned long long flags = 0);
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 cudaGraphNode_t* error_node, char* log, std::size_t log_bytes);
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                          unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t* error_node, char* log,
+                                 std::size_t log_bytes);
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0);
 cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
-                                cudaGraphExecUpdateResultInfo* result);
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
-                                cudaGraphNode_t* error_node, cudaGraphExecUpdateResult* result);
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result);
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* error_node,
+                                cudaGraphExecUpdateResult* result);
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
-                                             const cudaKernelNodeParams* parameters,
-                                             CUDA_ON_CPU_HERE);
+                                             const cudaKernelNodeParams* parameters, CUDA_ON_CPU_HERE);
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                            const cudaHostNodeParams* parameters);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
 
 // Memory of other processes
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer);
-cudaError_t cudaIpcOpenMemHandle(cuda_on_cpu::PointerTo pointer, cudaIpcMemHandle_t handle,
-                                 unsigned int flags);
+cudaError_t cudaIpcOpenMemHandle(cuda_on_cpu::PointerTo pointer, cudaIpcMemHandle_t handle, unsigned int flags);
 cudaError_t cudaIpcCloseMemHandle(void* pointer);
 
 namespace cuda_on_cpu {
@@ -234,8 +213,7 @@ struct CallWithoutPlace<function, std::index_sequence<index...>, Parameters> {
   }
 };
 template <auto function, class... Parameters>
-CallWithoutPlace<function, std::make_index_sequence<sizeof...(Parameters) - 1>,
-                 std::tuple<Parameters...>>
+CallWithoutPlace<function, std::make_index_sequence<sizeof...(Parameters) - 1>, std::tuple<Parameters...>>
     call_without_place(cudaError_t (*)(Parameters...));
 /// Its function call() is `function` with NVIDIA's signature.
 template <auto function>
@@ -243,9 +221,8 @@ using WithoutPlace = decltype(call_without_place<function>(function));
 
 // __constant__ and __device__ variables: here a symbol is the variable itself.
 /// cudaMemcpyToSymbol() and its relatives.
-cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std::size_t bytes,
-                        std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream,
-                        Place place);
+cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std::size_t bytes, std::size_t offset,
+                        bool to_symbol, bool wait, cudaStream_t stream, Place place);
 /// From now on, copies may name the symbol's address as device memory.
 void note_symbol(void* symbol, std::size_t bytes);
 template <class T>
@@ -255,35 +232,28 @@ void* address_of(const T& symbol) {
 }  // namespace cuda_on_cpu
 
 template <class T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes,
-                               std::size_t offset = 0,
+cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
                                cudaMemcpyKind /*kind*/ = cudaMemcpyHostToDevice, CUDA_ON_CPU_HERE) {
-  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
-                                  const_cast<void*>(from), bytes, offset, true, true, nullptr,
+  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T), const_cast<void*>(from), bytes, offset,
+                                  true, true, nullptr, place);
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes, std::size_t offset,
+                                    cudaMemcpyKind /*kind*/, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
+  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T), const_cast<void*>(from), bytes, offset,
+                                  true, false, stream, place);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
+                                 cudaMemcpyKind /*kind*/ = cudaMemcpyDeviceToHost, CUDA_ON_CPU_HERE) {
+  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T), to, bytes, offset, false, true, nullptr,
                                   place);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes,
-                                    std::size_t offset, cudaMemcpyKind /*kind*/,
-                                    cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
-  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
-                                  const_cast<void*>(from), bytes, offset, true, false, stream,
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes, std::size_t offset,
+                                      cudaMemcpyKind /*kind*/, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
+  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T), to, bytes, offset, false, false, stream,
                                   place);
-}
-template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
-                                 std::size_t offset = 0,
-                                 cudaMemcpyKind /*kind*/ = cudaMemcpyDeviceToHost,
-                                 CUDA_ON_CPU_HERE) {
-  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T), to, bytes, offset,
-                                  false, true, nullptr, place);
-}
-template <class T>
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes,
-                                      std::size_t offset, cudaMemcpyKind /*kind*/,
-                                      cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
-  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T), to, bytes, offset,
-                                  false, false, stream, place);
 }
 template <class T, class Pointer>
 cudaError_t cudaGetSymbolAddress(Pointer** pointer, const T& symbol) {

@@ -45,15 +45,9 @@ inline int __syncthreads_or(int predicate, CUDA_ON_CPU_HERE) {
   return static_cast<int>(block_barrier(Vote::any, predicate != 0, "__syncthreads_or", place));
 }
 
-inline void __threadfence() {
-  cuda_on_cpu::fence();
-}
-inline void __threadfence_block() {
-  cuda_on_cpu::fence();
-}
-inline void __threadfence_system() {
-  cuda_on_cpu::fence();
-}
+inline void __threadfence() { cuda_on_cpu::fence(); }
+inline void __threadfence_block() { cuda_on_cpu::fence(); }
+inline void __threadfence_system() { cuda_on_cpu::fence(); }
 
 // ------------------------------------------------------------------------------------------------
 // Loads and stores past a cache: here there is only one way to memory.
@@ -91,12 +85,8 @@ inline long long clock64() {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 /// Lets the other threads run: one that polls what they write would else wait for ever.
-inline void __nanosleep(unsigned /*nanoseconds*/) {
-  cuda_on_cpu::let_others_run();
-}
-[[noreturn]] inline void __trap(CUDA_ON_CPU_HERE) {
-  cuda_on_cpu::trap(place);
-}
+inline void __nanosleep(unsigned /*nanoseconds*/) { cuda_on_cpu::let_others_run(); }
+[[noreturn]] inline void __trap(CUDA_ON_CPU_HERE) { cuda_on_cpu::trap(place); }
 
 #ifndef __clang__  // which knows this word of nvcc's
 #define __builtin_assume(condition) ((void)0)

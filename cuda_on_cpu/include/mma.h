@@ -44,28 +44,24 @@ constexpr bool exists() {
   if (m == 16 && n == 16 && k == 8) {
     return sums ? std::is_same_v<T, float> : std::is_same_v<T, precision::tf32>;
   }
-  const bool is_shape =
-      k == 16 && ((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32));
+  const bool is_shape = k == 16 && ((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32));
   if (!sums) return is_shape && (is_byte<T> || is_small_float<T>);
-  return is_shape &&
-         (std::is_same_v<T, float> || std::is_same_v<T, __half> || std::is_same_v<T, int>);
+  return is_shape && (std::is_same_v<T, float> || std::is_same_v<T, __half> || std::is_same_v<T, int>);
 }
 
 /// Whether products of T are added up in Sum.
 template <class T, class Sum>
 constexpr bool is_sum_of = std::is_same_v<T, double> ? std::is_same_v<Sum, double>
-                           : is_byte<T>
-                               ? std::is_same_v<Sum, int>
-                               : std::is_same_v<Sum, float> ||
-                                     (std::is_same_v<T, __half> && std::is_same_v<Sum, __half>);
+                           : is_byte<T>              ? std::is_same_v<Sum, int>
+                                                     : std::is_same_v<Sum, float> ||
+                                              (std::is_same_v<T, __half> && std::is_same_v<Sum, __half>);
 
 }  // namespace detail
 
 /// A matrix of which each lane has every 32nd element, counted by rows.
 template <class Use, int m, int n, int k, class T, class Layout = void>
 class fragment {
-  static_assert(detail::exists<Use, m, n, k, T>(),
-                "CUDA on the CPU has no wmma::fragment of this shape and type");
+  static_assert(detail::exists<Use, m, n, k, T>(), "CUDA on the CPU has no wmma::fragment of this shape and type");
 
  public:
   using element_type = std::conditional_t<std::is_same_v<T, precision::tf32>, float, T>;
@@ -109,19 +105,17 @@ inline void all_lanes(const char* what, Place place) {
 /// Waits for all lanes, then calls function(element, offset in memory) for the elements of the own.
 /// @param bytes of an element in memory.
 template <class Fragment, class Function>
-void for_elements(const char* what, bool is_row_major, unsigned stride, std::size_t bytes,
-                  Place place, const Function& function) {
+void for_elements(const char* what, bool is_row_major, unsigned stride, std::size_t bytes, Place place,
+                  const Function& function) {
   if (stride * bytes % 16 != 0) {
-    cuda_on_cpu::fail_kernel(
-        "the rows or columns of a matrix of wmma must be a multiple of 16 bytes apart.", place);
+    cuda_on_cpu::fail_kernel("the rows or columns of a matrix of wmma must be a multiple of 16 bytes apart.", place);
   }
   all_lanes(what, place);
   for (unsigned i = 0; i < Fragment::num_elements; ++i) {
     const unsigned number = i * 32 + cuda_on_cpu::own_lane();
     const unsigned row = number / Fragment::columns;
     const unsigned column = number % Fragment::columns;
-    function(
-        i, is_row_major ? std::size_t{row} * stride + column : std::size_t{column} * stride + row);
+    function(i, is_row_major ? std::size_t{row} * stride + column : std::size_t{column} * stride + row);
   }
 }
 
@@ -153,14 +147,13 @@ auto product(const Operands<D, A, B, C>* lanes, unsigned row, unsigned column) {
       sum += element<A>(lanes, &All::a, row, k) * element<B>(lanes, &All::b, k, column);
     }
     sum += start;
-    return lanes[0].saturate ? static_cast<int>(std::clamp(sum, -(1LL << 31), (1LL << 31) - 1))
-                             : static_cast<int>(sum);
+    return lanes[0].saturate ? static_cast<int>(std::clamp(sum, -(1LL << 31), (1LL << 31) - 1)) : static_cast<int>(sum);
   } else {
     using Sum = std::conditional_t<std::is_same_v<typename D::element_type, double>, double, float>;
     Sum sum = static_cast<Sum>(start);
     for (unsigned k = 0; k < A::columns; ++k) {
-      sum = std::fma(A::operand(element<A>(lanes, &All::a, row, k)),
-                     B::operand(element<B>(lanes, &All::b, k, column)), sum);
+      sum = std::fma(A::operand(element<A>(lanes, &All::a, row, k)), B::operand(element<B>(lanes, &All::b, k, column)),
+                     sum);
     }
     return sum;
   }
@@ -194,25 +187,24 @@ void fill_fragment(fragment<Use, m, n, k, T, Layout>& fragment, const Value& val
 
 /// Loads an operand, whose layout belongs to its type.
 template <class Use, int m, int n, int k, class T, class Layout, class Memory>
-void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& fragment, const Memory* from,
-                      unsigned stride, CUDA_ON_CPU_HERE) {
+void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& fragment, const Memory* from, unsigned stride,
+                      CUDA_ON_CPU_HERE) {
   using Fragment = wmma::fragment<Use, m, n, k, T, Layout>;
   static_assert(!std::is_void_v<Layout>, "an accumulator is loaded with a layout");
-  detail::for_elements<Fragment>(
-      "load_matrix_sync", std::is_same_v<Layout, row_major>, stride, sizeof(Memory), place,
-      [&](unsigned i, std::size_t offset) { fragment.x[i] = from[offset]; });
+  detail::for_elements<Fragment>("load_matrix_sync", std::is_same_v<Layout, row_major>, stride, sizeof(Memory), place,
+                                 [&](unsigned i, std::size_t offset) { fragment.x[i] = from[offset]; });
 }
 /// Loads an accumulator.
 template <int m, int n, int k, class T>
-void load_matrix_sync(fragment<accumulator, m, n, k, T>& fragment, const T* from, unsigned stride,
-                      layout_t layout, CUDA_ON_CPU_HERE) {
+void load_matrix_sync(fragment<accumulator, m, n, k, T>& fragment, const T* from, unsigned stride, layout_t layout,
+                      CUDA_ON_CPU_HERE) {
   detail::for_elements<wmma::fragment<accumulator, m, n, k, T>>(
       "load_matrix_sync", layout == mem_row_major, stride, sizeof(T), place,
       [&](unsigned i, std::size_t offset) { fragment.x[i] = from[offset]; });
 }
 template <int m, int n, int k, class T>
-void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& fragment, unsigned stride,
-                       layout_t layout, CUDA_ON_CPU_HERE) {
+void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& fragment, unsigned stride, layout_t layout,
+                       CUDA_ON_CPU_HERE) {
   detail::for_elements<wmma::fragment<accumulator, m, n, k, T>>(
       "store_matrix_sync", layout == mem_row_major, stride, sizeof(T), place,
       [&](unsigned i, std::size_t offset) { to[offset] = fragment.x[i]; });
@@ -220,10 +212,9 @@ void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& fragment,
 
 /// d = a * b + c.
 template <int m, int n, int k, class A, class B, class C, class D, class LayoutA, class LayoutB>
-void mma_sync(fragment<accumulator, m, n, k, D>& d,
-              const fragment<matrix_a, m, n, k, A, LayoutA>& a,
-              const fragment<matrix_b, m, n, k, B, LayoutB>& b,
-              const fragment<accumulator, m, n, k, C>& c, bool saturate = false, CUDA_ON_CPU_HERE) {
+void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix_a, m, n, k, A, LayoutA>& a,
+              const fragment<matrix_b, m, n, k, B, LayoutB>& b, const fragment<accumulator, m, n, k, C>& c,
+              bool saturate = false, CUDA_ON_CPU_HERE) {
   static_assert(std::is_same_v<A, B>, "both operands of mma_sync() have the same type");
   static_assert(detail::is_sum_of<A, C> && detail::is_sum_of<A, D>,
                 "mma_sync() has no accumulator of this type for such operands");
@@ -235,8 +226,8 @@ void mma_sync(fragment<accumulator, m, n, k, D>& d,
   using All = detail::Operands<FragmentD, FragmentA, FragmentB, FragmentC>;
   const All operands{&d, &a, &b, &c, saturate};
   if (lanes_of_own_warp() != full_warp) detail::all_lanes("mma_sync", place);
-  exchange(full_warp, to_bits(&operands), 0,
-           detail::multiply<FragmentD, FragmentA, FragmentB, FragmentC>, "mma_sync", place);
+  exchange(full_warp, to_bits(&operands), 0, detail::multiply<FragmentD, FragmentA, FragmentB, FragmentC>, "mma_sync",
+           place);
 }
 
 /// Rounded to the 10 bits of fraction that tensor cores take of a float.

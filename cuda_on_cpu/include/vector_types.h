@@ -2,22 +2,22 @@
 /// The short vectors of CUDA (int2, float4, ...), laid out and aligned as on a GPU, and dim3.
 #pragma once
 
-#define CUDA_ON_CPU_VECTOR_TYPE(T, name)                                        \
-  struct name##1 {                                                            \
-    T x;                                                                      \
-  };                                                                          \
-  struct alignas(2 * sizeof(T)) name##2 {                                     \
-    T x, y;                                                                   \
-  };                                                                          \
-  struct name##3 {                                                            \
-    T x, y, z;                                                                \
-  };                                                                          \
-  struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) name##4 {           \
-    T x, y, z, w;                                                             \
-  };                                                                          \
-  constexpr name##1 make_##name##1(T x) { return {x}; }                       \
-  constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }               \
-  constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }       \
+#define CUDA_ON_CPU_VECTOR_TYPE(T, name)                                \
+  struct name##1 {                                                      \
+    T x;                                                                \
+  };                                                                    \
+  struct alignas(2 * sizeof(T)) name##2 {                               \
+    T x, y;                                                             \
+  };                                                                    \
+  struct name##3 {                                                      \
+    T x, y, z;                                                          \
+  };                                                                    \
+  struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) name##4 {     \
+    T x, y, z, w;                                                       \
+  };                                                                    \
+  constexpr name##1 make_##name##1(T x) { return {x}; }                 \
+  constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 
 CUDA_ON_CPU_VECTOR_TYPE(signed char, char)

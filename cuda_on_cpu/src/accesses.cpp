@@ -43,8 +43,7 @@ const Fiber* resume_thread() {
 }
 
 /// An access of a kernel that is not known to be uninteresting, or of other code.
-[[gnu::noinline]] void note_elsewhere(const volatile void* pointer, unsigned bytes, Kind kind,
-                                      void* called_from) {
+[[gnu::noinline]] void note_elsewhere(const volatile void* pointer, unsigned bytes, Kind kind, void* called_from) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const Fiber* const fiber = resume_thread();
   if (fiber == nullptr || address - running.stack < running.stack_bytes) return;
@@ -56,16 +55,14 @@ const Fiber* resume_thread() {
     if (!window.has(address)) window = observer->window(*range);
   }
   // A copy is reported at the line that requested it.
-  const std::uintptr_t instruction = fiber->copy_instruction != 0
-                                         ? fiber->copy_instruction
-                                         : reinterpret_cast<std::uintptr_t>(called_from) - 1;
-  observer->access(*fiber, {address, instruction, bytes, kind.reads, kind.writes, kind.is_atomic,
-                            kind.is_volatile, kind.releases, kind.acquires, range});
+  const std::uintptr_t instruction =
+      fiber->copy_instruction != 0 ? fiber->copy_instruction : reinterpret_cast<std::uintptr_t>(called_from) - 1;
+  observer->access(*fiber, {address, instruction, bytes, kind.reads, kind.writes, kind.is_atomic, kind.is_volatile,
+                            kind.releases, kind.acquires, range});
 }
 
 /// Keeps an access of the running thread, if there is room.
-[[gnu::always_inline]] inline bool keep(std::uintptr_t address, unsigned bytes, unsigned kind,
-                                        void* called_from) {
+[[gnu::always_inline]] inline bool keep(std::uintptr_t address, unsigned bytes, unsigned kind, void* called_from) {
   KeptAccesses& kept = *running.kept;
   if (kept.next == kept.end || running.fiber->copy_instruction != 0) [[unlikely]]
     return false;
@@ -84,8 +81,7 @@ const Fiber* resume_thread() {
   return true;
 }
 
-[[gnu::always_inline]] inline void note(const volatile void* pointer, unsigned bytes, Kind kind,
-                                        void* called_from) {
+[[gnu::always_inline]] inline void note(const volatile void* pointer, unsigned bytes, Kind kind, void* called_from) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (frame - running.stack < running.stack_bytes) [[likely]] {
@@ -122,8 +118,8 @@ bool looks_again(const volatile void* pointer, unsigned bytes, void* called_from
   const bool is_shared = running.shared.has(address);
   const Window& window = is_shared ? running.shared : window_at(address);
   if (!window.has(address)) return false;
-  const std::uint64_t key = key_of(reinterpret_cast<std::uintptr_t>(called_from) - 1,
-                                   kind_of(is_shared, false, true), bytes);
+  const std::uint64_t key =
+      key_of(reinterpret_cast<std::uintptr_t>(called_from) - 1, kind_of(is_shared, false, true), bytes);
   for (const KeptAccess* kept = running.kept->next; kept != running.kept->begin;) {
     --kept;
     if (kept->key == key && kept->address == address + window.shift) return true;
@@ -136,9 +132,7 @@ constexpr bool releases(int order) {
   return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
 }
 
-constexpr bool acquires(int order) {
-  return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
-}
+constexpr bool acquires(int order) { return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE; }
 
 /// A compare-and-swap that fails does not write.
 template <class T>
@@ -171,8 +165,7 @@ void note_range(const void* begin, std::size_t bytes, Kind kind, void* called_fr
 /// Declared in cuda_on_cpu/atomic_functions.h, for kernels: they are not to report it.
 template <class Bits>
 bool end_update(volatile Bits* place, Bits& before, Bits after) {
-  return __atomic_compare_exchange_n(place, &before, after, false, __ATOMIC_SEQ_CST,
-                                     __ATOMIC_SEQ_CST);
+  return __atomic_compare_exchange_n(place, &before, after, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 template bool end_update(volatile std::uint16_t* place, std::uint16_t& before, std::uint16_t after);
 template bool end_update(volatile std::uint32_t* place, std::uint32_t& before, std::uint32_t after);
@@ -189,10 +182,8 @@ void __tsan_init() {}
 void __tsan_func_entry(void* /*caller*/) {}
 void __tsan_func_exit() {}
 
-#define CUDA_ON_CPU_ACCESS(name, bytes, ...)                              \
-  void __tsan_##name(void* address) {                                     \
-    note(address, bytes, Kind{__VA_ARGS__}, __builtin_return_address(0)); \
-  }
+#define CUDA_ON_CPU_ACCESS(name, bytes, ...) \
+  void __tsan_##name(void* address) { note(address, bytes, Kind{__VA_ARGS__}, __builtin_return_address(0)); }
 #define CUDA_ON_CPU_READ_WRITE(name, bytes)                                \
   void __tsan_##name(void* address) {                                      \
     note(address, bytes, cuda_on_cpu::read, __builtin_return_address(0));  \
@@ -241,60 +232,56 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
 }
 
 // Atomic functions, which the compiler calls instead of being told of.
-#define CUDA_ON_CPU_NOTE_ATOMIC(T, reads, writes, order)                                      \
-  note(object, sizeof(T),                                                                     \
-       {reads, writes, true, false, (writes) && releases(order), (reads) && acquires(order)}, \
+#define CUDA_ON_CPU_NOTE_ATOMIC(T, reads, writes, order)                                                         \
+  note(object, sizeof(T), {reads, writes, true, false, (writes) && releases(order), (reads) && acquires(order)}, \
        __builtin_return_address(0))
 #define CUDA_ON_CPU_FETCH(bits, T, name)                                           \
   T __tsan_atomic##bits##_fetch_##name(volatile T* object, T operand, int order) { \
     CUDA_ON_CPU_NOTE_ATOMIC(T, true, true, order);                                 \
     return __atomic_fetch_##name(object, operand, __ATOMIC_SEQ_CST);               \
   }
-#define CUDA_ON_CPU_ATOMICS(bits, T)                                                               \
-  T __tsan_atomic##bits##_load(const volatile T* object, int order) {                              \
-    const T value = __atomic_load_n(object, __ATOMIC_SEQ_CST);                                     \
-    if (!looks_again(object, sizeof(T), __builtin_return_address(0))) /* by what has been found */ \
-      CUDA_ON_CPU_NOTE_ATOMIC(T, true, false, order);                                              \
-    return value;                                                                                  \
-  }                                                                                                \
-  void __tsan_atomic##bits##_store(volatile T* object, T value, int order) {                       \
-    CUDA_ON_CPU_NOTE_ATOMIC(T, false, true, order);                                                \
-    __atomic_store_n(object, value, __ATOMIC_SEQ_CST);                                             \
-  }                                                                                                \
-  T __tsan_atomic##bits##_exchange(volatile T* object, T value, int order) {                       \
-    CUDA_ON_CPU_NOTE_ATOMIC(T, false, true, order);                                                \
-    return __atomic_exchange_n(object, value, __ATOMIC_SEQ_CST);                                   \
-  }                                                                                                \
-  CUDA_ON_CPU_FETCH(bits, T, add)                                                                  \
-  CUDA_ON_CPU_FETCH(bits, T, sub)                                                                  \
-  CUDA_ON_CPU_FETCH(bits, T, and)                                                                  \
-  CUDA_ON_CPU_FETCH(bits, T, or)                                                                   \
-  CUDA_ON_CPU_FETCH(bits, T, xor)                                                                  \
-  CUDA_ON_CPU_FETCH(bits, T, nand)                                                                 \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* object, T* expected, T value,      \
-                                                    int order, int /*failure*/) {                  \
-    note_swap(object, *expected, order, __builtin_return_address(0));                              \
-    return end_update(object, *expected, value);                                                   \
-  }                                                                                                \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* object, T* expected, T value,        \
-                                                  int order, int /*failure*/) {                    \
-    note_swap(object, *expected, order, __builtin_return_address(0));                              \
-    return end_update(object, *expected, value);                                                   \
-  }                                                                                                \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T* object, T expected, T value, int order, \
-                                               int /*failure*/) {                                  \
-    note_swap(object, expected, order, __builtin_return_address(0));                               \
-    end_update(object, expected, value);                                                           \
-    return expected;                                                                               \
+#define CUDA_ON_CPU_ATOMICS(bits, T)                                                                                  \
+  T __tsan_atomic##bits##_load(const volatile T* object, int order) {                                                 \
+    const T value = __atomic_load_n(object, __ATOMIC_SEQ_CST);                                                        \
+    if (!looks_again(object, sizeof(T), __builtin_return_address(0))) /* by what has been found */                    \
+      CUDA_ON_CPU_NOTE_ATOMIC(T, true, false, order);                                                                 \
+    return value;                                                                                                     \
+  }                                                                                                                   \
+  void __tsan_atomic##bits##_store(volatile T* object, T value, int order) {                                          \
+    CUDA_ON_CPU_NOTE_ATOMIC(T, false, true, order);                                                                   \
+    __atomic_store_n(object, value, __ATOMIC_SEQ_CST);                                                                \
+  }                                                                                                                   \
+  T __tsan_atomic##bits##_exchange(volatile T* object, T value, int order) {                                          \
+    CUDA_ON_CPU_NOTE_ATOMIC(T, false, true, order);                                                                   \
+    return __atomic_exchange_n(object, value, __ATOMIC_SEQ_CST);                                                      \
+  }                                                                                                                   \
+  CUDA_ON_CPU_FETCH(bits, T, add)                                                                                     \
+  CUDA_ON_CPU_FETCH(bits, T, sub)                                                                                     \
+  CUDA_ON_CPU_FETCH(bits, T, and)                                                                                     \
+  CUDA_ON_CPU_FETCH(bits, T, or)                                                                                      \
+  CUDA_ON_CPU_FETCH(bits, T, xor)                                                                                     \
+  CUDA_ON_CPU_FETCH(bits, T, nand)                                                                                    \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* object, T* expected, T value, int order,              \
+                                                    int /*failure*/) {                                                \
+    note_swap(object, *expected, order, __builtin_return_address(0));                                                 \
+    return end_update(object, *expected, value);                                                                      \
+  }                                                                                                                   \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* object, T* expected, T value, int order,                \
+                                                  int /*failure*/) {                                                  \
+    note_swap(object, *expected, order, __builtin_return_address(0));                                                 \
+    return end_update(object, *expected, value);                                                                      \
+  }                                                                                                                   \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* object, T expected, T value, int order, int /*failure*/) { \
+    note_swap(object, expected, order, __builtin_return_address(0));                                                  \
+    end_update(object, expected, value);                                                                              \
+    return expected;                                                                                                  \
   }
 CUDA_ON_CPU_ATOMICS(8, unsigned char)
 CUDA_ON_CPU_ATOMICS(16, unsigned short)
 CUDA_ON_CPU_ATOMICS(32, unsigned)
 CUDA_ON_CPU_ATOMICS(64, unsigned long long)
 
-void __tsan_atomic_thread_fence(int /*order*/) {
-  cuda_on_cpu::fence();
-}
+void __tsan_atomic_thread_fence(int /*order*/) { cuda_on_cpu::fence(); }
 void __tsan_atomic_signal_fence(int /*order*/) {}
 }  // extern "C"
 // NOLINTEND(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp,

@@ -39,9 +39,7 @@ namespace {
 constexpr int max_guarded_stacks = 12000;
 std::atomic<int> guarded_stacks = 0;
 
-std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {
-  return (bytes + multiple - 1) / multiple * multiple;
-}
+std::size_t rounded_up(std::size_t bytes, std::size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
 
 std::string mask_in_digits(unsigned mask) {
   char text[11];
@@ -87,10 +85,8 @@ constexpr std::size_t least_gap = 0;
 
 Arena::Arena()
     : gap_(observer == nullptr ? least_gap : std::max(least_gap, std::size_t{64})),
-      bytes_(rounded_up(max_shared_bytes + SharedMemory::entries * gap_, guard_bytes) +
-             2 * guard_bytes) {
-  void* const pages =
-      mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      bytes_(rounded_up(max_shared_bytes + SharedMemory::entries * gap_, guard_bytes) + 2 * guard_bytes) {
+  void* const pages = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
   pages_ = static_cast<char*>(pages);
   begin_ = pages_ + guard_bytes;
@@ -116,8 +112,8 @@ void Arena::start_block(std::size_t dynamic_bytes) {
 }
 
 char* Arena::place(std::size_t bytes, std::size_t alignment) {
-  const std::size_t offset = rounded_up(static_cast<std::size_t>(next_ - begin_) + gap_,
-                                        std::max<std::size_t>(alignment, 16));
+  const std::size_t offset =
+      rounded_up(static_cast<std::size_t>(next_ - begin_) + gap_, std::max<std::size_t>(alignment, 16));
   char* const place = begin_ + offset;
   static_bytes_ += bytes;
   next_ = place + bytes;
@@ -138,9 +134,7 @@ char* place_shared(const char* name, std::size_t bytes, std::size_t alignment, u
       std::abort();
     }
     number =
-        __atomic_compare_exchange_n(&id, &number, fresh, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
-            ? fresh
-            : number;
+        __atomic_compare_exchange_n(&id, &number, fresh, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? fresh : number;
   }
   Arena& arena = *worker->block().arena;
   SharedMemory::Entry& entry = arena.table.entry[number];
@@ -151,9 +145,8 @@ char* place_shared(const char* name, std::size_t bytes, std::size_t alignment, u
     const bool is_allowed = dynamic <= worker->launch().allowed_shared;
     if (!fits || bytes_of_all + dynamic > (is_allowed ? max_shared_bytes : default_shared_bytes)) {
       worker->fail(cudaErrorInvalidValue, worker->launch().place, [&] {
-        return "with '" + std::string(name) + "' its __shared__ variables have " +
-               std::to_string(bytes_of_all) + " bytes" +
-               (dynamic > 0 ? ", beside " + std::to_string(dynamic) + " dynamic ones" : "") +
+        return "with '" + std::string(name) + "' its __shared__ variables have " + std::to_string(bytes_of_all) +
+               " bytes" + (dynamic > 0 ? ", beside " + std::to_string(dynamic) + " dynamic ones" : "") +
                ", but a block has " + std::to_string(default_shared_bytes) +
                (fits && !is_allowed ? " for both; cudaFuncSetAttribute() allows more dynamic ones."
                                     : " for such variables; more must be dynamic.");
@@ -208,9 +201,7 @@ struct FiberEntry {
   }
 };
 
-Worker::Worker(unsigned number) : number_(number) {
-  arenas_.push_back(new Arena);
-}
+Worker::Worker(unsigned number) : number_(number) { arenas_.push_back(new Arena); }
 
 Fiber& Worker::new_fiber() {
   fibers_.reserve(fibers_.size() + 1);
@@ -224,8 +215,7 @@ Fiber& Worker::new_fiber() {
   // Stacks a power of two apart would fight for the same places in the caches.
   fiber->stack_top = fiber->stack + fiber_stack_bytes - 64 * (fibers_.size() & 63U);
   if (++guarded_stacks < max_guarded_stacks) mprotect(stack, guard_bytes, PROT_NONE);
-  fiber->context = boost::context::detail::make_fcontext(fiber->stack_top, fiber_stack_bytes / 2,
-                                                         FiberEntry::run);
+  fiber->context = boost::context::detail::make_fcontext(fiber->stack_top, fiber_stack_bytes / 2, FiberEntry::run);
   fibers_.push_back(owner.release());
   return *fiber;
 }
@@ -254,8 +244,7 @@ inline void forget_copies(Fiber& fiber) {
 void Worker::reset_fibers() {
   idle_ = nullptr;
   for (Fiber* const fiber : fibers_) {
-    fiber->context = boost::context::detail::make_fcontext(fiber->stack_top, fiber_stack_bytes / 2,
-                                                           FiberEntry::run);
+    fiber->context = boost::context::detail::make_fcontext(fiber->stack_top, fiber_stack_bytes / 2, FiberEntry::run);
     fiber->next_idle = std::exchange(idle_, fiber);
     forget_copies(*fiber);
     unpoison(fiber->stack, fiber->stack_bytes);
@@ -297,8 +286,7 @@ inline bool Worker::start_next_thread(Fiber& fiber) {
       }
     }
   } else {
-    thread =
-        launch_->order == ThreadOrder::reverse ? block.threads - 1 - ordinal : block.order[ordinal];
+    thread = launch_->order == ThreadOrder::reverse ? block.threads - 1 - ordinal : block.order[ordinal];
     threadIdx = index_of(thread, blockDim);
   }
   fiber.block = &block;
@@ -429,8 +417,7 @@ inline Switch Worker::barrier(Vote vote, bool predicate, const char* what, Place
   if (block.arrived == 0) {
     block.vote = vote;
     block.votes = 0;
-  } else if (const Fiber& first = *block.at_barrier[0];
-             first.place.line != place.line || block.vote != vote) {
+  } else if (const Fiber& first = *block.at_barrier[0]; first.place.line != place.line || block.vote != vote) {
     block.mixed = true;
   }
   block.votes += predicate ? 1 : 0;
@@ -554,8 +541,8 @@ void Worker::complete_exchanges(Block& block, unsigned warp) {
   for (unsigned left = block.lanes_waiting[warp]; left != 0; left &= block.lanes_waiting[warp]) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     left &= left - 1;
-    const unsigned needed = block.at_exchange[warp * 32 + lane]->mask & block.lanes_of(warp) &
-                            ~block.lanes_exited[warp];
+    const unsigned needed =
+        block.at_exchange[warp * 32 + lane]->mask & block.lanes_of(warp) & ~block.lanes_exited[warp];
     if ((block.lanes_waiting[warp] & needed) == needed) complete_exchange(block, warp, needed);
   }
 }
@@ -732,8 +719,7 @@ void Worker::report_failure(Place place, const std::string& sentence) const {
 std::vector<const Fiber*> Worker::waiting_in(const Block& block) const {
   std::vector<const Fiber*> fibers(block.at_barrier, block.at_barrier + block.arrived);
   for (unsigned warp = 0; warp * 32 < block.threads; ++warp) {
-    for_lanes(block.lanes_waiting[warp],
-              [&](unsigned lane) { fibers.push_back(block.at_exchange[warp * 32 + lane]); });
+    for_lanes(block.lanes_waiting[warp], [&](unsigned lane) { fibers.push_back(block.at_exchange[warp * 32 + lane]); });
   }
   for (const Fiber* const fiber : waiting_) {
     if (fiber->block == &block) fibers.push_back(fiber);
@@ -752,13 +738,11 @@ std::string Worker::describe_deadlock(const Block& block) const {
   std::string text = "not all threads reach " + std::string(waiting.front()->what) + ": ";
   bool next = false;
   for (const auto& [group, count] : groups) {
-    text += (next ? ", " : "") + counted(count, "thread") + (count == 1 ? " waits" : " wait") +
-            " at " + group;
+    text += (next ? ", " : "") + counted(count, "thread") + (count == 1 ? " waits" : " wait") + " at " + group;
     next = true;
   }
   if (block.exited > 0) {
-    text +=
-        ", " + std::to_string(block.exited) + (block.exited == 1 ? " has" : " have") + " exited";
+    text += ", " + std::to_string(block.exited) + (block.exited == 1 ? " has" : " have") + " exited";
   }
   return text + ".";
 }
@@ -810,9 +794,7 @@ void note_copy(const AsyncCopy& copy, std::uintptr_t instruction) {
 }
 
 /// The instruction that calls the function which returns to `called_from`.
-std::uintptr_t before(const void* called_from) {
-  return reinterpret_cast<std::uintptr_t>(called_from) - 1;
-}
+std::uintptr_t before(const void* called_from) { return reinterpret_cast<std::uintptr_t>(called_from) - 1; }
 
 }  // namespace
 
@@ -820,9 +802,7 @@ Switch arrive_at_barrier(Vote vote, bool predicate, const char* what, Place plac
   return in_kernel(what, place).barrier(vote, predicate, what, place);
 }
 
-void grid_barrier(Place place) {
-  in_kernel("this_grid().sync()", place).wait_for_grid(place);
-}
+void grid_barrier(Place place) { in_kernel("this_grid().sync()", place).wait_for_grid(place); }
 
 Switch arrive_at_exchange(const Exchange& exchange) {
   return in_kernel(exchange.what, exchange.place).exchange(exchange);
@@ -834,9 +814,7 @@ unsigned active_lanes() {
   return worker.block().lanes_of(warp) & ~worker.block().lanes_exited[warp];
 }
 
-unsigned thread_in_block() {
-  return in_kernel("a warp function", {}).running()->thread;
-}
+unsigned thread_in_block() { return in_kernel("a warp function", {}).running()->thread; }
 
 void begin_async_copy(const AsyncCopy& copy, Place place) {
   Worker& worker = in_kernel("__pipeline_memcpy_async", place);
@@ -851,9 +829,8 @@ void begin_async_copy(const AsyncCopy& copy, Place place) {
     });
   }
   if (!worker.block().arena->contains(copy.to)) {
-    worker.fail(cudaErrorLaunchFailure, place, [] {
-      return "__pipeline_memcpy_async() was to copy to an address outside of shared memory.";
-    });
+    worker.fail(cudaErrorLaunchFailure, place,
+                [] { return "__pipeline_memcpy_async() was to copy to an address outside of shared memory."; });
   }
   Fiber& fiber = *worker.running();
   for (std::size_t i = fiber.copies_done; i < fiber.copies.size(); ++i) {
@@ -894,17 +871,11 @@ bool take_async_copy(unsigned prior, AsyncCopy& copy) {
   return false;
 }
 
-unsigned converge(const char* what, Place place) {
-  return in_kernel(what, place).converge(what, place);
-}
+unsigned converge(const char* what, Place place) { return in_kernel(what, place).converge(what, place); }
 
-bool is_shared(const void* address) {
-  return runs_in_kernel() && this_worker->block().arena->contains(address);
-}
+bool is_shared(const void* address) { return runs_in_kernel() && this_worker->block().arena->contains(address); }
 
-void wait_for(const void* key, const char* what, Place place) {
-  in_kernel(what, place).wait_for(key, what, place);
-}
+void wait_for(const void* key, const char* what, Place place) { in_kernel(what, place).wait_for(key, what, place); }
 
 void wake_all(const void* key) {
   if (runs_in_kernel()) this_worker->wake_all(key);
@@ -944,8 +915,8 @@ void begin_barrier_copy(const void* barrier, const AsyncCopy& copy) {
 bool take_barrier_copy(const void* barrier, AsyncCopy& copy) {
   Worker& worker = in_kernel("memcpy_async", {});
   auto& copies = worker.barrier_copies;
-  const auto found = std::find_if(copies.begin(), copies.end(),
-                                  [&](const auto& entry) { return entry.barrier == barrier; });
+  const auto found =
+      std::find_if(copies.begin(), copies.end(), [&](const auto& entry) { return entry.barrier == barrier; });
   Fiber& fiber = *worker.running();
   fiber.copy_instruction = found == copies.end() ? 0 : found->instruction;
   if (found == copies.end()) return false;
@@ -962,9 +933,7 @@ void fail_kernel(const char* sentence, Place place) {
 }
 
 void trap(Place place) {
-  in_kernel("__trap", place).fail(cudaErrorLaunchFailure, place, [] {
-    return "__trap() was called.";
-  });
+  in_kernel("__trap", place).fail(cudaErrorLaunchFailure, place, [] { return "__trap() was called."; });
 }
 
 void end_beyond_launch_bound(unsigned bound) {
@@ -991,9 +960,7 @@ void note_received(const volatile void* word, std::uint64_t number) {
                      before(__builtin_return_address(0)));
 }
 
-bool runs_in_kernel() {
-  return this_worker != nullptr && this_worker->runs_kernel();
-}
+bool runs_in_kernel() { return this_worker != nullptr && this_worker->runs_kernel(); }
 
 void go_in_lockstep(Place place) {
   if (!runs_in_kernel() || this_worker->launch().order != ThreadOrder::forward) return;

@@ -50,16 +50,15 @@ std::string check_side(const char* role, const void* pointer, std::size_t bytes,
     return "";
   }
   if (side == Where::host && found->kind == MemoryKind::device) {
-    return std::string("the ") + role + " should be memory of the host, but is " +
-           describe_address(address) + ".";
+    return std::string("the ") + role + " should be memory of the host, but is " + describe_address(address) + ".";
   }
   if (found->freed || address < found->begin || address > found->end()) {
     return std::string("the ") + role + " is " + describe_address(address) + ".";
   }
   if (bytes > found->end() - address) {
     return std::string("the ") + role + " begins " + describe_address(address) + ", of which " +
-           counted(found->end() - address, "byte") + " are left, but " + std::to_string(bytes) +
-           " are to be " + (*role == 's' ? "read." : "written.");
+           counted(found->end() - address, "byte") + " are left, but " + std::to_string(bytes) + " are to be " +
+           (*role == 's' ? "read." : "written.");
   }
   return "";
 }
@@ -96,25 +95,19 @@ std::string check_copy(const Box& box, cudaMemcpyKind kind) {
   const Where to = default_kind ? Where::any : (to_device ? Where::device : Where::host);
   const Where from = default_kind ? Where::any : (from_device ? Where::device : Where::host);
   const std::string wrong = check_side("destination", box.to.begin, box.to.bytes(box.extent), to);
-  return wrong.empty() ? check_side("source", box.from.begin, box.from.bytes(box.extent), from)
-                       : wrong;
+  return wrong.empty() ? check_side("source", box.from.begin, box.from.bytes(box.extent), from) : wrong;
 }
 
 bool is_too_narrow(const Extent& extent, std::size_t pitch, std::size_t slice) {
-  return (extent.height > 1 && pitch < extent.width) ||
-         (extent.depth > 1 && slice < extent.height * pitch);
+  return (extent.height > 1 && pitch < extent.width) || (extent.depth > 1 && slice < extent.height * pitch);
 }
 
-Box rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-         std::size_t width, std::size_t height) {
-  return {{static_cast<char*>(to), to_pitch},
-          {static_cast<const char*>(from), from_pitch},
-          {width, height}};
+Box rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+         std::size_t height) {
+  return {{static_cast<char*>(to), to_pitch}, {static_cast<const char*>(from), from_pitch}, {width, height}};
 }
 
-unsigned byte(int value) {
-  return static_cast<unsigned char>(value);
-}
+unsigned byte(int value) { return static_cast<unsigned char>(value); }
 
 Side<char> side(const cudaPitchedPtr& pointer) {
   return {static_cast<char*>(pointer.ptr), pointer.pitch, pointer.pitch * pointer.ysize};
@@ -136,8 +129,8 @@ Box one_row(void* to, const void* from, std::size_t bytes) {
   return {{static_cast<char*>(to)}, {static_cast<const char*>(from)}, {bytes}};
 }
 
-cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool wait,
-                     cudaStream_t stream, Place place) {
+cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool wait, cudaStream_t stream,
+                     Place place) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return record(cudaErrorInvalidMemcpyDirection);
@@ -174,18 +167,17 @@ cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool
   return kept ? wait_for(stream) : sticky_error();
 }
 
-cudaError_t copy_3d(const char* call, const cudaMemcpy3DParms* parameters, bool wait,
-                    cudaStream_t stream, Place place) {
+cudaError_t copy_3d(const char* call, const cudaMemcpy3DParms* parameters, bool wait, cudaStream_t stream,
+                    Place place) {
   if (parameters == nullptr) return record(cudaErrorInvalidValue);
   const cudaMemcpy3DParms& p = *parameters;
   if (p.srcArray != nullptr || p.dstArray != nullptr) {
-    return refuse(place, std::string(call) + ": there are no CUDA arrays here, only memory.",
-                  cudaErrorNotSupported);
+    return refuse(place, std::string(call) + ": there are no CUDA arrays here, only memory.", cudaErrorNotSupported);
   }
   const auto side = [](const cudaPitchedPtr& pointer, const cudaPos& at) {
     const std::size_t slice = pointer.pitch * pointer.ysize;
-    return Side<char>{static_cast<char*>(pointer.ptr) + at.z * slice + at.y * pointer.pitch + at.x,
-                      pointer.pitch, slice};
+    return Side<char>{static_cast<char*>(pointer.ptr) + at.z * slice + at.y * pointer.pitch + at.x, pointer.pitch,
+                      slice};
   };
   const Side<char> from = side(p.srcPtr, p.srcPos);
   const Box box{side(p.dstPtr, p.dstPos),
@@ -228,15 +220,13 @@ void note_symbol(void* symbol, std::size_t bytes) {
 }
 
 /// cudaMemcpyToSymbol() and its relatives.
-cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std::size_t bytes,
-                        std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream,
-                        Place place) {
+cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std::size_t bytes, std::size_t offset,
+                        bool to_symbol, bool wait, cudaStream_t stream, Place place) {
   const char* const call = to_symbol ? "cudaMemcpyToSymbol()" : "cudaMemcpyFromSymbol()";
   note_symbol(symbol, symbol_bytes);
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
-    return refuse(place, std::string(call) + ": the variable has " + counted(symbol_bytes, "byte") +
-                             ", but " + std::to_string(bytes) + " from byte " +
-                             std::to_string(offset) + " on are to be copied.");
+    return refuse(place, std::string(call) + ": the variable has " + counted(symbol_bytes, "byte") + ", but " +
+                             std::to_string(bytes) + " from byte " + std::to_string(offset) + " on are to be copied.");
   }
   char* const inside = static_cast<char*>(symbol) + offset;
   const Box box = to_symbol ? one_row(inside, other, bytes) : one_row(other, inside, bytes);
@@ -247,89 +237,79 @@ cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std
 
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                       Place place) {
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Place place) {
   return copy_box("cudaMemcpy()", one_row(to, from, bytes), kind, true, nullptr, place);
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream, Place place) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
+                            Place place) {
   return copy_box("cudaMemcpyAsync()", one_row(to, from, bytes), kind, false, stream, place);
 }
 
-cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                         std::size_t width, std::size_t height, cudaMemcpyKind kind, Place place) {
-  return copy_box("cudaMemcpy2D()", rows(to, to_pitch, from, from_pitch, width, height), kind, true,
-                  nullptr, place);
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                         std::size_t height, cudaMemcpyKind kind, Place place) {
+  return copy_box("cudaMemcpy2D()", rows(to, to_pitch, from, from_pitch, width, height), kind, true, nullptr, place);
 }
 
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
-                              std::size_t from_pitch, std::size_t width, std::size_t height,
-                              cudaMemcpyKind kind, cudaStream_t stream, Place place) {
-  return copy_box("cudaMemcpy2DAsync()", rows(to, to_pitch, from, from_pitch, width, height), kind,
-                  false, stream, place);
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream,
+                              Place place) {
+  return copy_box("cudaMemcpy2DAsync()", rows(to, to_pitch, from, from_pitch, width, height), kind, false, stream,
+                  place);
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters, Place place) {
   return copy_3d("cudaMemcpy3D()", parameters, true, nullptr, place);
 }
 
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream,
-                              Place place) {
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream, Place place) {
   return copy_3d("cudaMemcpy3DAsync()", parameters, false, stream, place);
 }
 
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
-                           std::size_t bytes, Place place) {
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes, Place place) {
   if (!device_exists(to_device) || !device_exists(from_device)) {
     return record(cudaErrorInvalidDevice);
   }
-  return copy_box("cudaMemcpyPeer()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice, true,
-                  nullptr, place);
+  return copy_box("cudaMemcpyPeer()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice, true, nullptr, place);
 }
 
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
-                                std::size_t bytes, cudaStream_t stream, Place place) {
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream, Place place) {
   if (!device_exists(to_device) || !device_exists(from_device)) {
     return record(cudaErrorInvalidDevice);
   }
-  return copy_box("cudaMemcpyPeerAsync()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice,
-                  false, stream, place);
+  return copy_box("cudaMemcpyPeerAsync()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice, false, stream, place);
 }
 
 cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes, Place place) {
   if (const cudaError_t error = may_wait("cudaMemset()"); error != cudaSuccess) return error;
-  return fill_box("cudaMemset()", {static_cast<char*>(pointer)}, {bytes}, byte(value), 1, nullptr,
+  return fill_box("cudaMemset()", {static_cast<char*>(pointer)}, {bytes}, byte(value), 1, nullptr, place);
+}
+
+cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream, Place place) {
+  return fill_box("cudaMemsetAsync()", {static_cast<char*>(pointer)}, {bytes}, byte(value), 1, stream, place);
+}
+
+cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                         Place place) {
+  if (const cudaError_t error = may_wait("cudaMemset2D()"); error != cudaSuccess) return error;
+  return fill_box("cudaMemset2D()", {static_cast<char*>(pointer), pitch}, {width, height}, byte(value), 1, nullptr,
                   place);
 }
 
-cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream,
-                            Place place) {
-  return fill_box("cudaMemsetAsync()", {static_cast<char*>(pointer)}, {bytes}, byte(value), 1,
-                  stream, place);
-}
-
-cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
-                         std::size_t height, Place place) {
-  if (const cudaError_t error = may_wait("cudaMemset2D()"); error != cudaSuccess) return error;
-  return fill_box("cudaMemset2D()", {static_cast<char*>(pointer), pitch}, {width, height},
-                  byte(value), 1, nullptr, place);
-}
-
-cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
-                              std::size_t height, cudaStream_t stream, Place place) {
-  return fill_box("cudaMemset2DAsync()", {static_cast<char*>(pointer), pitch}, {width, height},
-                  byte(value), 1, stream, place);
+cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                              cudaStream_t stream, Place place) {
+  return fill_box("cudaMemset2DAsync()", {static_cast<char*>(pointer), pitch}, {width, height}, byte(value), 1, stream,
+                  place);
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent, Place place) {
   if (const cudaError_t error = may_wait("cudaMemset3D()"); error != cudaSuccess) return error;
-  return fill_box("cudaMemset3D()", side(pitched), {extent.width, extent.height, extent.depth},
-                  byte(value), 1, nullptr, place);
+  return fill_box("cudaMemset3D()", side(pitched), {extent.width, extent.height, extent.depth}, byte(value), 1, nullptr,
+                  place);
 }
 
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent extent,
-                              cudaStream_t stream, Place place) {
-  return fill_box("cudaMemset3DAsync()", side(pitched), {extent.width, extent.height, extent.depth},
-                  byte(value), 1, stream, place);
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent extent, cudaStream_t stream, Place place) {
+  return fill_box("cudaMemset3DAsync()", side(pitched), {extent.width, extent.height, extent.depth}, byte(value), 1,
+                  stream, place);
 }

@@ -57,14 +57,11 @@ std::string size(double bytes) {
   return with_decimals(bytes / 1e9, "%.2f GB");
 }
 
-double ratio(std::uint64_t a, std::uint64_t b) {
-  return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
-}
+double ratio(std::uint64_t a, std::uint64_t b) { return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b); }
 
 /// "4.00 sectors" of global memory, "2.00 cycles" of shared memory.
 std::string per_request(AccessKind kind, const AccessCounts& counts) {
-  if (kind < AccessKind::shared_load)
-    return with_decimals(ratio(counts.sectors, counts.requests)) + " sectors";
+  if (kind < AccessKind::shared_load) return with_decimals(ratio(counts.sectors, counts.requests)) + " sectors";
   return with_decimals(ratio(counts.wavefronts, counts.requests)) + " cycles";
 }
 
@@ -72,9 +69,7 @@ std::string per_request(AccessKind kind, const AccessCounts& counts) {
 std::string remark(AccessKind kind, const AccessCounts& counts) {
   if (kind >= AccessKind::shared_load) {
     const std::uint64_t conflicts = counts.conflicts;
-    return conflicts == 0
-               ? ""
-               : grouped(conflicts) + (conflicts == 1 ? " bank conflict" : " bank conflicts");
+    return conflicts == 0 ? "" : grouped(conflicts) + (conflicts == 1 ? " bank conflict" : " bank conflicts");
   }
   const double used = 100 * ratio(counts.bytes, counts.sectors * sector_bytes);
   return used >= 99.5 ? "" : with_decimals(used, "%.0f") + " % of the bytes moved are asked for";
@@ -84,26 +79,22 @@ void print_line(const std::string& title, AccessKind kind, const AccessCounts& c
   std::string said = remark(kind, counts);
   if (!said.empty()) said.insert(0, "   ");
   std::fprintf(stderr, "  %-30s %14s %14s %7s%s\n", title.c_str(), grouped(counts.requests).c_str(),
-               per_request(kind, counts).c_str(),
-               with_decimals(ratio(counts.lanes, counts.requests), "%.1f").c_str(), said.c_str());
+               per_request(kind, counts).c_str(), with_decimals(ratio(counts.lanes, counts.requests), "%.1f").c_str(),
+               said.c_str());
 }
 
 void print_distinct(const char* what, std::uint64_t asked, std::uint64_t distinct) {
   if (asked == 0) return;
-  std::fprintf(stderr, "  %s %s, each %s times: %s asked for\n",
-               size(static_cast<double>(distinct)).c_str(), what,
-               with_decimals(ratio(asked, distinct), "%.1f").c_str(),
-               size(static_cast<double>(asked)).c_str());
+  std::fprintf(stderr, "  %s %s, each %s times: %s asked for\n", size(static_cast<double>(distinct)).c_str(), what,
+               with_decimals(ratio(asked, distinct), "%.1f").c_str(), size(static_cast<double>(asked)).c_str());
 }
 
 /// Writes a kernel's table to stderr.
 void print_kernel(const std::string& name, const KernelCounts& kernel) {
-  std::fprintf(
-      stderr, "\nkernel '%s': %s, %s, %s, %s\n", name.c_str(),
-      (kernel.launches == 1 ? std::string("1 launch") : grouped(kernel.launches) + " launches")
-          .c_str(),
-      counted(kernel.blocks, "block").c_str(), counted(kernel.threads, "thread").c_str(),
-      counted(kernel.barriers, "barrier").c_str());
+  std::fprintf(stderr, "\nkernel '%s': %s, %s, %s, %s\n", name.c_str(),
+               (kernel.launches == 1 ? std::string("1 launch") : grouped(kernel.launches) + " launches").c_str(),
+               counted(kernel.blocks, "block").c_str(), counted(kernel.threads, "thread").c_str(),
+               counted(kernel.barriers, "barrier").c_str());
   std::array<AccessCounts, kinds.size()> sums;
   // Instructions of a line, such as the copies of an unrolled loop.
   std::map<std::pair<std::string, AccessKind>, AccessCounts> lines;
@@ -167,8 +158,7 @@ class CountingObserver final : public Observer {
 
   void resume(const Fiber& fiber) override {
     const Block& block = *fiber.block;
-    running.shared = {reinterpret_cast<std::uintptr_t>(block.arena->pages()),
-                      block.arena->page_bytes(), 0};
+    running.shared = {reinterpret_cast<std::uintptr_t>(block.arena->pages()), block.arena->page_bytes(), 0};
     running.kept = &accesses_of(block)[fiber.thread];
   }
   Window window(const MemoryRange& range) override {
@@ -186,9 +176,8 @@ class CountingObserver final : public Observer {
     if (kept.size() == kept.capacity) pool_.grow(kept, most);
     const std::uintptr_t shift = access.is_shared() ? 0 : device_shift(*access.range);
     const unsigned kind = kind_of(access.is_shared(), access.writes, access.is_atomic);
-    *kept.next++ = {
-        access.address + shift,
-        key_of(is_of_copy ? fiber.copy_instruction : access.instruction, kind, access.bytes)};
+    *kept.next++ = {access.address + shift,
+                    key_of(is_of_copy ? fiber.copy_instruction : access.instruction, kind, access.bytes)};
     if (kept.size() > most) flush(accesses, fiber.thread / 32);
   }
 
@@ -240,20 +229,19 @@ class CountingObserver final : public Observer {
  private:
   void write_launch(const RunningLaunch& launch) const {
     std::array<AccessCounts, kinds.size()> sums;
-    counts_.for_each(
-        [&](std::uintptr_t /*instruction*/, AccessKind kind, const AccessCounts& counts) {
-          sums[static_cast<std::size_t>(kind)] += counts;
-        });
+    counts_.for_each([&](std::uintptr_t /*instruction*/, AccessKind kind, const AccessCounts& counts) {
+      sums[static_cast<std::size_t>(kind)] += counts;
+    });
     const std::uint64_t loaded = counts_.distinct_loaded();
     const std::uint64_t stored = counts_.distinct_stored();
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const AccessCounts& sum = sums[i];
       if (sum.requests == 0) continue;
       const std::uint64_t distinct = i == 0 ? loaded : (i < 3 ? stored : 0);
-      std::string line = "\"" + std::string(launch.kernel) + "\"," + std::to_string(launch.blocks) +
-                         "," + std::to_string(launch.threads) + "," + kinds[i];
-      for (const std::uint64_t number : {sum.requests, sum.lanes, sum.bytes, sum.sectors,
-                                         sum.wavefronts, sum.conflicts, distinct}) {
+      std::string line = "\"" + std::string(launch.kernel) + "\"," + std::to_string(launch.blocks) + "," +
+                         std::to_string(launch.threads) + "," + kinds[i];
+      for (const std::uint64_t number :
+           {sum.requests, sum.lanes, sum.bytes, sum.sectors, sum.wavefronts, sum.conflicts, distinct}) {
         line += "," + std::to_string(number);
       }
       std::fprintf(table_, "%s\n", line.c_str());
@@ -301,9 +289,7 @@ void count_accesses() {
   if (counting == nullptr && observer == nullptr) observer = counting = new CountingObserver;
 }
 
-MemoryCounts counted_accesses() {
-  return counting == nullptr ? MemoryCounts{} : counting->total();
-}
+MemoryCounts counted_accesses() { return counting == nullptr ? MemoryCounts{} : counting->total(); }
 
 Observer* make_counting_observer() {
   counting = new CountingObserver;

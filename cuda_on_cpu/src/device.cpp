@@ -71,33 +71,23 @@ Limits& limits() {
   static Limits limits{1024, std::size_t{1} << 20, std::size_t{8} << 20};
   return limits;
 }
-bool is_limit(cudaLimit limit) {
-  return limit >= 0 && static_cast<std::size_t>(limit) < limits().size();
-}
+bool is_limit(cudaLimit limit) { return limit >= 0 && static_cast<std::size_t>(limit) < limits().size(); }
 
 std::atomic<unsigned> device_flags = cudaDeviceMapHost;
 
 }  // namespace
 
-bool device_exists(int device) {
-  return device >= 0 && device < settings().devices;
-}
+bool device_exists(int device) { return device >= 0 && device < settings().devices; }
 
-int current_device() {
-  return device_of_thread;
-}
+int current_device() { return device_of_thread; }
 
 }  // namespace cuda_on_cpu
 
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
-cudaError_t cudaGetDeviceCount(int* count) {
-  return answer(count, settings().devices);
-}
+cudaError_t cudaGetDeviceCount(int* count) { return answer(count, settings().devices); }
 
-cudaError_t cudaGetDevice(int* device) {
-  return answer(device, device_of_thread);
-}
+cudaError_t cudaGetDevice(int* device) { return answer(device, device_of_thread); }
 
 cudaError_t cudaSetDevice(int device) {
   if (!device_exists(device)) return record(cudaErrorInvalidDevice);
@@ -108,8 +98,7 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   if (text == nullptr || length < 13) return record(cudaErrorInvalidValue);
   if (!device_exists(device)) return record(cudaErrorInvalidDevice);
-  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02x:00.0",
-                static_cast<unsigned>(device) & 0xffU);
+  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02x:00.0", static_cast<unsigned>(device) & 0xffU);
   return cudaSuccess;
 }
 
@@ -133,26 +122,20 @@ cudaError_t cudaDeviceReset() {
   return cudaSuccess;
 }
 
-cudaError_t cudaDriverGetVersion(int* value) {
-  return answer(value, CUDART_VERSION);
-}
+cudaError_t cudaDriverGetVersion(int* value) { return answer(value, CUDART_VERSION); }
 
-cudaError_t cudaRuntimeGetVersion(int* value) {
-  return answer(value, CUDART_VERSION);
-}
+cudaError_t cudaRuntimeGetVersion(int* value) { return answer(value, CUDART_VERSION); }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   if (!device_exists(device) || !device_exists(peer)) return record(cudaErrorInvalidDevice);
   return answer(can, device != peer ? 1 : 0);
 }
 
-cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device,
-                                      int peer) {
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device, int peer) {
   if (!device_exists(device) || !device_exists(peer) || device == peer) {
     return record(cudaErrorInvalidDevice);
   }
-  const bool is_there = attribute == cudaDevP2PAttrAccessSupported ||
-                        attribute == cudaDevP2PAttrNativeAtomicSupported;
+  const bool is_there = attribute == cudaDevP2PAttrAccessSupported || attribute == cudaDevP2PAttrNativeAtomicSupported;
   return answer(value, is_there ? 1 : 0);
 }
 
@@ -177,13 +160,9 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return cudaSuccess;
 }
 
-cudaError_t cudaProfilerStart() {
-  return cudaSuccess;
-}
+cudaError_t cudaProfilerStart() { return cudaSuccess; }
 
-cudaError_t cudaProfilerStop() {
-  return cudaSuccess;
-}
+cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (properties == nullptr) return record(cudaErrorInvalidValue);
@@ -243,9 +222,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return cudaSuccess;
 }
 
-cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return answer(flags, device_flags.load());
-}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) { return answer(flags, device_flags.load()); }
 
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   if (sticky_error() != cudaSuccess) return sticky_error();
@@ -267,9 +244,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*config*/) {
-  return sticky_error();
-}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*config*/) { return sticky_error(); }
 
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*config*/) {
   return sticky_error();  // banks of 4 bytes, as all recent GPUs have

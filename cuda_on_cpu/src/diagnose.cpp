@@ -42,8 +42,7 @@ class DebugInformation {
  public:
   DebugInformation() {
     static char* no_path = nullptr;
-    static const Dwfl_Callbacks callbacks = {dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo,
-                                             nullptr, &no_path};
+    static const Dwfl_Callbacks callbacks = {dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr, &no_path};
     session_ = dwfl_begin(&callbacks);
     if (session_ == nullptr) return;
     dwfl_report_begin(session_);
@@ -60,8 +59,7 @@ class DebugInformation {
     // one before it within the function says about where.
     GElf_Off from_its_beginning = 0;
     GElf_Sym symbol;
-    dwfl_module_addrinfo(module, instruction, &from_its_beginning, &symbol, nullptr, nullptr,
-                         nullptr);
+    dwfl_module_addrinfo(module, instruction, &from_its_beginning, &symbol, nullptr, nullptr, nullptr);
     const char* file = nullptr;
     int number = 0;
     for (GElf_Off back = 0; number == 0 && back <= from_its_beginning; ++back) {
@@ -144,9 +142,7 @@ cudaError_t record(cudaError_t error) {
   return error;
 }
 
-cudaError_t sticky_error() {
-  return sticky.load();
-}
+cudaError_t sticky_error() { return sticky.load(); }
 
 void set_sticky_error(cudaError_t error) {
   cudaError_t none = cudaSuccess;
@@ -178,8 +174,8 @@ cudaError_t refuse(Place place, const std::string& sentence, cudaError_t error) 
 }
 
 void report_in_kernel(const Worker& worker, const std::string& place, const std::string& sentence) {
-  report((place.empty() ? "" : place + ": ") +
-         running_thread(worker.launch(), worker.block().index, threadIdx) + ": " + sentence);
+  report((place.empty() ? "" : place + ": ") + running_thread(worker.launch(), worker.block().index, threadIdx) + ": " +
+         sentence);
 }
 
 std::string to_string(Place place) {
@@ -188,13 +184,11 @@ std::string to_string(Place place) {
   const std::string path = place.file;
   std::size_t begin = path.rfind('/');
   if (begin != std::string::npos && begin > 0) begin = path.rfind('/', begin - 1);
-  return (begin == std::string::npos ? path : path.substr(begin + 1)) + ":" +
-         std::to_string(place.line);
+  return (begin == std::string::npos ? path : path.substr(begin + 1)) + ":" + std::to_string(place.line);
 }
 
 uint3 index_of(std::uint64_t number, dim3 extents) {
-  return {static_cast<unsigned>(number % extents.x),
-          static_cast<unsigned>(number / extents.x % extents.y),
+  return {static_cast<unsigned>(number % extents.x), static_cast<unsigned>(number / extents.x % extents.y),
           static_cast<unsigned>(number / extents.x / extents.y)};
 }
 
@@ -205,13 +199,11 @@ std::string hexadecimal(std::uintptr_t address) {
 }
 
 std::string to_string(uint3 index) {
-  return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
-         std::to_string(index.z) + ")";
+  return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) + ")";
 }
 
 std::string running_thread(const RunningLaunch& launch, uint3 block, uint3 thread) {
-  return "kernel '" + std::string(launch.kernel) + "', block " + to_string(block) + ", thread " +
-         to_string(thread);
+  return "kernel '" + std::string(launch.kernel) + "', block " + to_string(block) + ", thread " + to_string(thread);
 }
 
 std::string counted(std::uint64_t count, const std::string& noun) {
@@ -236,9 +228,7 @@ cudaError_t cudaGetLastError() {
   return error;
 }
 
-cudaError_t cudaPeekAtLastError() {
-  return sticky_error() != cudaSuccess ? sticky_error() : last_error;
-}
+cudaError_t cudaPeekAtLastError() { return sticky_error() != cudaSuccess ? sticky_error() : last_error; }
 
 const char* cudaGetErrorName(cudaError_t error) {
   switch (error) {

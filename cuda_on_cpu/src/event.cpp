@@ -17,9 +17,7 @@ Events& events() {
   return *events;
 }
 
-void happen(Event& event) {
-  event.time = std::chrono::steady_clock::now();
-}
+void happen(Event& event) { event.time = std::chrono::steady_clock::now(); }
 
 bool has_happened(const Event& event) {
   return event.mark.stream == nullptr || event.mark.stream->done >= event.mark.position;
@@ -48,9 +46,7 @@ void forget_stream_in_events(const Stream& stream) {
 
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (sticky_error() != cudaSuccess) return sticky_error();
@@ -96,8 +92,7 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
-                                unsigned /*flags*/) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle, unsigned /*flags*/) {
   const std::lock_guard lock(engine());
   const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
@@ -105,11 +100,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
   if (error != cudaSuccess) return record(error);
   if (event->capture != nullptr && event->capture->ended) {
     if (stream->capture != nullptr) stream->capture->invalid = true;
-    return refuse(
-        {},
-        "a stream was told to wait for an event that was last recorded in a capture which has "
-        "ended; record it again before.",
-        cudaErrorCapturedEvent);
+    return refuse({},
+                  "a stream was told to wait for an event that was last recorded in a capture which has "
+                  "ended; record it again before.",
+                  cudaErrorCapturedEvent);
   }
   if (event->capture != nullptr) {
     if (stream->capture != nullptr && stream->capture != event->capture) {
@@ -131,9 +125,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
   if (stream->capture != nullptr) {
     if (!event->recorded) return cudaSuccess;
     stream->capture->invalid = true;
-    return refuse(
-        {}, "a stream that is being captured was told to wait for an event outside of the capture.",
-        cudaErrorStreamCaptureIsolation);
+    return refuse({}, "a stream that is being captured was told to wait for an event outside of the capture.",
+                  cudaErrorStreamCaptureIsolation);
   }
   if (at_once) {
     wait_until_happened(*event);
@@ -166,8 +159,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
   return cudaErrorNotReady;
 }
 
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start_handle,
-                                 cudaEvent_t end_handle) {
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start_handle, cudaEvent_t end_handle) {
   const std::lock_guard lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();
   const std::shared_ptr<Event> start = find_event(start_handle);

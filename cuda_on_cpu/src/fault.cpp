@@ -77,8 +77,7 @@ std::string describe(const Fault& found, Worker& worker) {
   const Fiber& fiber = *worker.running();
   const auto stack = reinterpret_cast<std::uintptr_t>(fiber.stack);
   if (found.address >= stack && found.address < stack + guard_bytes) {
-    return "the thread's local variables and calls need more than the " +
-           std::to_string(fiber_stack_bytes >> 10U) +
+    return "the thread's local variables and calls need more than the " + std::to_string(fiber_stack_bytes >> 10U) +
            " KiB that a thread has: a large local array, or an endless recursion.";
   }
   const std::string access = found.writes ? "writes" : "reads";
@@ -101,9 +100,8 @@ std::string describe(const Fault& found, Worker& worker) {
 [[noreturn]] void after_fault() {
   Worker& worker = *this_worker;
   const Fault found = *fault;
-  const cudaError_t error = found.signal == SIGFPE || found.signal == SIGILL
-                                ? cudaErrorLaunchFailure
-                                : cudaErrorIllegalAddress;
+  const cudaError_t error =
+      found.signal == SIGFPE || found.signal == SIGILL ? cudaErrorLaunchFailure : cudaErrorIllegalAddress;
   if (worker.launch().fail(error)) {
     report_in_kernel(worker, place_of(found), describe(found, worker));
   }
@@ -113,8 +111,7 @@ std::string describe(const Fault& found, Worker& worker) {
 /// Makes the interrupted code go on in after_fault() once the handler returns.
 void redirect(ucontext_t& context, const Fiber& fiber) {
   unpoison(fiber.stack, fiber.stack_bytes);  // what the interrupted code has forbidden there
-  const std::uintptr_t top =
-      reinterpret_cast<std::uintptr_t>(fiber.stack_top) & ~std::uintptr_t{63};
+  const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(fiber.stack_top) & ~std::uintptr_t{63};
 #if defined(__x86_64__)
   context.uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(top - 64 - 8);
   context.uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(&after_fault);
@@ -171,11 +168,10 @@ void on_fault(int signal, siginfo_t* information, void* raw_context) {
   const std::string allocation = memory_fault ? describe_address(found.address) : "";
   if (!allocation.empty()) {
     const std::optional<Allocation> hit = find_allocation(found.address);
-    const bool inside =
-        hit && !hit->freed && found.address >= hit->begin && found.address < hit->end();
+    const bool inside = hit && !hit->freed && found.address >= hit->begin && found.address < hit->end();
     report(place_of(found) + ": host code " + (found.writes ? "wrote" : "read") +
-           (inside ? " device memory at " : " address ") + hexadecimal(found.address) + ", " +
-           allocation + (inside ? "; use cudaMemcpy()." : "."));
+           (inside ? " device memory at " : " address ") + hexadecimal(found.address) + ", " + allocation +
+           (inside ? "; use cudaMemcpy()." : "."));
     _exit(1);
   }
   // Not ours: the instruction is tried again, and whoever was here before is told of the fault.
@@ -232,9 +228,8 @@ bool is_local(std::uintptr_t address) {
 std::string describe(const CheckedAccess& access, std::uintptr_t address, std::size_t alignment) {
   const std::string allocation = describe_address(address);
   const char* const verb = access.kind == 0 ? "reads" : (access.kind == 1 ? "writes" : "uses");
-  return std::string(verb) + " a " + plain_name(access.type->name) + " at address " +
-         hexadecimal(address) + (allocation.empty() ? "" : ", " + allocation) +
-         ", which is not a multiple of " + std::to_string(alignment) +
+  return std::string(verb) + " a " + plain_name(access.type->name) + " at address " + hexadecimal(address) +
+         (allocation.empty() ? "" : ", " + allocation) + ", which is not a multiple of " + std::to_string(alignment) +
          ", as it must be for this type.";
 }
 
@@ -267,8 +262,7 @@ void watch_faults() {
     sigaltstack(nullptr, &current);
     constexpr std::size_t bytes = std::size_t{128} << 10;
     if ((current.ss_flags & SS_DISABLE) != 0 || current.ss_size < bytes) {
-      void* const stack =
-          mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      void* const stack = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       const stack_t alternate{stack, 0, bytes};
       if (stack != MAP_FAILED) sigaltstack(&alternate, nullptr);
     }
@@ -286,34 +280,27 @@ void watch_faults() {
 }
 
 void failed_assertion(const char* expression, Place place) {
-  this_worker->fail(cudaErrorAssert, place,
-                    [&] { return std::string("assertion '") + expression + "' failed."; });
+  this_worker->fail(cudaErrorAssert, place, [&] { return std::string("assertion '") + expression + "' failed."; });
 }
 
 }  // namespace cuda_on_cpu
 
 /// Takes the C library's place, so that assert() in a kernel ends the kernel and not the program.
-extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,
-                              const char* function) noexcept {
+extern "C" void __assert_fail(const char* expression, const char* file, unsigned line, const char* function) noexcept {
   using namespace cuda_on_cpu;
-  if (this_worker != nullptr && this_worker->runs_kernel())
-    failed_assertion(expression, {file, line});
+  if (this_worker != nullptr && this_worker->runs_kernel()) failed_assertion(expression, {file, line});
   std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
   std::abort();
 }
 
 #ifndef CUDA_ON_CPU_ADDRESS_SANITIZER
 /// Called by compiled code, under the name that compilers have agreed on.
-extern "C" void __ubsan_handle_type_mismatch_v1(cuda_on_cpu::CheckedAccess* access,
-                                                std::uintptr_t address) {
-  cuda_on_cpu::check(*access, address,
-                     reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1);
+extern "C" void __ubsan_handle_type_mismatch_v1(cuda_on_cpu::CheckedAccess* access, std::uintptr_t address) {
+  cuda_on_cpu::check(*access, address, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1);
 }
 /// The same where the compiler has been told that a mismatch ends the program.
-extern "C" void __ubsan_handle_type_mismatch_v1_abort(cuda_on_cpu::CheckedAccess* access,
-                                                      std::uintptr_t address) {
-  cuda_on_cpu::check(*access, address,
-                     reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1);
+extern "C" void __ubsan_handle_type_mismatch_v1_abort(cuda_on_cpu::CheckedAccess* access, std::uintptr_t address) {
+  cuda_on_cpu::check(*access, address, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1);
 }
 #else
 /// AddressSanitizer calls it before its own report, which knows nothing of blocks and threads.

@@ -6,23 +6,17 @@
 namespace cuda_on_cpu {
 namespace {
 
-uint3 block_of(const Culprit& culprit) {
-  return index_of(culprit.block, this_worker->launch().configuration.grid);
-}
-uint3 thread_of(const Culprit& culprit) {
-  return index_of(culprit.thread, this_worker->launch().configuration.block);
-}
+uint3 block_of(const Culprit& culprit) { return index_of(culprit.block, this_worker->launch().configuration.grid); }
+uint3 thread_of(const Culprit& culprit) { return index_of(culprit.thread, this_worker->launch().configuration.block); }
 
 /// Everything that has to be destroyed is so before the stack is given up.
 template <class Sentence>
-[[noreturn, gnu::noinline]] void end(cudaError_t error, const Culprit& culprit,
-                                     const Sentence& sentence) {
+[[noreturn, gnu::noinline]] void end(cudaError_t error, const Culprit& culprit, const Sentence& sentence) {
   Worker& worker = *this_worker;
   if (worker.launch().fail(error)) {
     const std::string place = place_of_instruction(culprit.instruction);
     report((place.empty() ? "" : place + ": ") +
-           running_thread(worker.launch(), block_of(culprit), thread_of(culprit)) + ": " +
-           sentence());
+           running_thread(worker.launch(), block_of(culprit), thread_of(culprit)) + ": " + sentence());
   }
   worker.abandon(error);
 }
@@ -48,8 +42,7 @@ std::string cure(const Culprit& later, const Culprit& earlier, bool is_same_line
   const bool in_warp = later.thread / 32 == earlier.thread / 32;
   const std::string barrier = in_warp ? "__syncthreads() or __syncwarp()" : "__syncthreads()";
   if (is_same_line) {
-    return "nothing orders the two: use an atomic function such as atomicAdd(), or put a " +
-           barrier + " between them.";
+    return "nothing orders the two: use an atomic function such as atomicAdd(), or put a " + barrier + " between them.";
   }
   return "nothing orders the two: a " + barrier + " between them is missing.";
 }
@@ -69,8 +62,7 @@ std::string describe_race(const Culprit& later, const Culprit& earlier) {
 
 std::string describe_peer(const std::string& begin, std::uint32_t what) {
   const Record earlier{1, 0, what};
-  const Culprit other{0, 0, to_instruction(what), earlier.has(Record::writes),
-                      earlier.has(Record::is_atomic)};
+  const Culprit other{0, 0, to_instruction(what), earlier.has(Record::writes), earlier.has(Record::is_atomic)};
   return begin + " what another process has " + participle(other) +
          (is_copy(what) ? " by a copy" : in_place_of(other.instruction)) +
          ", and nothing orders the two: a flag must be stored with memory_order_release behind the "
@@ -82,9 +74,8 @@ std::string describe_unwritten(const Culprit& reader, std::uintptr_t address, bo
   if (is_shared) return what + "shared memory that no thread of the block has written.";
   const std::optional<Allocation> found = find_allocation(address);
   if (!found) return what + "memory that nobody has written.";
-  return what + "byte " + std::to_string(address - found->begin) + " of the " +
-         counted(found->bytes, "byte") + " allocated in " + to_string(found->place) +
-         ", which nobody has written.";
+  return what + "byte " + std::to_string(address - found->begin) + " of the " + counted(found->bytes, "byte") +
+         " allocated in " + to_string(found->place) + ", which nobody has written.";
 }
 
 std::string describe_beyond(std::uintptr_t address, const SharedVariable* nearest) {
@@ -92,14 +83,11 @@ std::string describe_beyond(std::uintptr_t address, const SharedVariable* neares
     return "outside of shared memory: the launch gave it no dynamic part.";
   }
   const bool is_before = address < nearest->begin;
-  const std::uintptr_t distance =
-      is_before ? nearest->begin - address : address - nearest->begin - nearest->bytes;
-  return counted(distance, "byte") +
-         (is_before ? " before the beginning of " : " beyond the end of ") + "the " +
+  const std::uintptr_t distance = is_before ? nearest->begin - address : address - nearest->begin - nearest->bytes;
+  return counted(distance, "byte") + (is_before ? " before the beginning of " : " beyond the end of ") + "the " +
          counted(nearest->bytes, "byte") + " of " +
-         (nearest->name == nullptr
-              ? "dynamic shared memory that the launch gave."
-              : "the __shared__ variable '" + std::string(nearest->name) + "'.");
+         (nearest->name == nullptr ? "dynamic shared memory that the launch gave."
+                                   : "the __shared__ variable '" + std::string(nearest->name) + "'.");
 }
 
 }  // namespace
@@ -119,8 +107,7 @@ void report_copy(bool writes, std::uint32_t what) {
 
 void end_by_number(const Culprit& receiver, std::uint64_t number, const SentNumber& last) {
   end(cudaErrorLaunchFailure, receiver, [&] {
-    const std::string begin =
-        "relies on having received number " + std::to_string(number) + " in a word in which ";
+    const std::string begin = "relies on having received number " + std::to_string(number) + " in a word in which ";
     if (!last.exists) return begin + "nothing has been sent.";
     return begin + "number " + std::to_string(last.number) + " is the last that was sent," +
            in_place_of(last.instruction) + ".";
@@ -129,8 +116,7 @@ void end_by_number(const Culprit& receiver, std::uint64_t number, const SentNumb
 
 void end_by_replacing(const Culprit& sender, std::uint32_t what) {
   end(cudaErrorLaunchFailure, sender, [&] {
-    return "sends in a word whose last number has been received" +
-           in_place_of(to_instruction(what)) +
+    return "sends in a word whose last number has been received" + in_place_of(to_instruction(what)) +
            ", and nothing has told the sender: it must have heard from the receiver since, or take "
            "another word.";
   });
@@ -144,23 +130,17 @@ void end_by_copy(const Culprit& reader) {
 }
 
 void end_by_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared) {
-  end(cudaErrorLaunchFailure, reader,
-      [&] { return describe_unwritten(reader, address, is_shared); });
+  end(cudaErrorLaunchFailure, reader, [&] { return describe_unwritten(reader, address, is_shared); });
 }
 
 void end_beyond_allocation(const Culprit& culprit, std::uintptr_t address) {
-  end(cudaErrorIllegalAddress, culprit, [&] {
-    return verb(culprit) + " address " + hexadecimal(address) + ", " + describe_address(address) +
-           ".";
-  });
+  end(cudaErrorIllegalAddress, culprit,
+      [&] { return verb(culprit) + " address " + hexadecimal(address) + ", " + describe_address(address) + "."; });
 }
 
-void end_beyond_variable(const Culprit& culprit, std::uintptr_t address,
-                         const SharedVariable* nearest) {
-  end(cudaErrorIllegalAddress, culprit, [&] {
-    return verb(culprit) + " address " + hexadecimal(address) + ", " +
-           describe_beyond(address, nearest);
-  });
+void end_beyond_variable(const Culprit& culprit, std::uintptr_t address, const SharedVariable* nearest) {
+  end(cudaErrorIllegalAddress, culprit,
+      [&] { return verb(culprit) + " address " + hexadecimal(address) + ", " + describe_beyond(address, nearest); });
 }
 
 }  // namespace cuda_on_cpu

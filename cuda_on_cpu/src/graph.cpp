@@ -55,8 +55,7 @@ std::vector<std::size_t> order_of(const Nodes& nodes, ThreadOrder wanted) {
 cudaGraphExecUpdateResult compare(const Nodes& nodes, const Nodes& others) {
   if (!std::ranges::equal(nodes, others, {}, &Node::needs, &Node::needs))
     return cudaGraphExecUpdateErrorTopologyChanged;
-  if (!std::ranges::equal(nodes, others, {}, &Node::type, &Node::type))
-    return cudaGraphExecUpdateErrorNodeTypeChanged;
+  if (!std::ranges::equal(nodes, others, {}, &Node::type, &Node::type)) return cudaGraphExecUpdateErrorNodeTypeChanged;
   return cudaGraphExecUpdateSuccess;
 }
 
@@ -81,13 +80,9 @@ bool all_joined(const Capture& capture, const std::vector<std::size_t>& last_nod
 
 }  // namespace
 
-bool exists(cudaGraph_t graph) {
-  return graphs().graphs.contains(graph);
-}
+bool exists(cudaGraph_t graph) { return graphs().graphs.contains(graph); }
 
-bool exists(cudaGraphExec_t executable) {
-  return graphs().executables.contains(executable);
-}
+bool exists(cudaGraphExec_t executable) { return graphs().executables.contains(executable); }
 
 cudaGraph_t new_graph(Nodes nodes) {
   auto* const graph = new CUgraph_st{std::move(nodes)};
@@ -95,9 +90,7 @@ cudaGraph_t new_graph(Nodes nodes) {
   return graph;
 }
 
-cudaGraphNode_t to_handle(const Node& node) {
-  return reinterpret_cast<cudaGraphNode_t>(node.name);
-}
+cudaGraphNode_t to_handle(const Node& node) { return reinterpret_cast<cudaGraphNode_t>(node.name); }
 
 std::optional<std::size_t> find_node(const Nodes& nodes, cudaGraphNode_t node) {
   const auto is_it = [&](const Node& other) { return to_handle(other) == node; };
@@ -144,8 +137,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
   Stream* const stream = find_stream(handle);
   if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
   if (stream->legacy) {
-    return refuse({}, "the default stream cannot be captured; create one.",
-                  cudaErrorStreamCaptureUnsupported);
+    return refuse({}, "the default stream cannot be captured; create one.", cudaErrorStreamCaptureUnsupported);
   }
   if (stream->capture != nullptr) return record(cudaErrorIllegalState);
   auto capture = std::make_shared<Capture>();
@@ -193,8 +185,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
   if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
   *status = cudaStreamCaptureStatusNone;
   if (stream->capture != nullptr) {
-    *status = stream->capture->invalid ? cudaStreamCaptureStatusInvalidated
-                                       : cudaStreamCaptureStatusActive;
+    *status = stream->capture->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
   }
   return cudaSuccess;
 }
@@ -219,8 +210,7 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
-                                     cudaGraph_t clone) {
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original, cudaGraph_t clone) {
   const std::lock_guard lock(engine());
   if (node == nullptr || !exists(clone)) return record(cudaErrorInvalidValue);
   const auto name = reinterpret_cast<std::uintptr_t>(original);
@@ -237,8 +227,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 unsigned long long /*flags*/) {
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long /*flags*/) {
   const std::lock_guard lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (executable == nullptr || !exists(graph)) return record(cudaErrorInvalidValue);
@@ -251,14 +240,12 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 cudaGraphNode_t* /*error_node*/, char* /*log*/,
-                                 std::size_t /*log_bytes*/) {
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t* /*error_node*/,
+                                 char* /*log*/, std::size_t /*log_bytes*/) {
   return cudaGraphInstantiate(executable, graph, 0);
 }
 
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                          unsigned long long flags) {
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags) {
   return cudaGraphInstantiate(executable, graph, flags);
 }
 
@@ -278,15 +265,13 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
       stream, run, [&]() -> Work { return run; }, cudaGraphNodeTypeGraph));
 }
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
-                                cudaGraphExecUpdateResultInfo* result) {
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result) {
   const std::lock_guard lock(engine());
   if (!exists(executable) || !exists(graph)) {
     return record(cudaErrorInvalidValue);
   }
   std::optional<Nodes> nodes = sorted(graph->nodes);
-  const cudaGraphExecUpdateResult found =
-      nodes ? compare(*nodes, *executable->nodes) : cudaGraphExecUpdateError;
+  const cudaGraphExecUpdateResult found = nodes ? compare(*nodes, *executable->nodes) : cudaGraphExecUpdateError;
   if (result != nullptr) *result = {found, nullptr, nullptr};
   if (found != cudaGraphExecUpdateSuccess) return record(cudaErrorGraphExecUpdateFailure);
   // The handles of its nodes stay those of the graph that it was made from.
@@ -295,8 +280,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
-                                cudaGraphNode_t* error_node, cudaGraphExecUpdateResult* result) {
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* error_node,
+                                cudaGraphExecUpdateResult* result) {
   cudaGraphExecUpdateResultInfo information{};
   const cudaError_t error = cudaGraphExecUpdate(executable, graph, &information);
   if (error_node != nullptr) *error_node = information.errorNode;

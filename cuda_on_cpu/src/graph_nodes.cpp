@@ -24,8 +24,7 @@ struct Position {
 
 /// Adds the node, whose name and needs are not set yet.
 cudaError_t add(const Position& position, Node node) {
-  if (position.made == nullptr || !exists(position.graph) ||
-      (position.count > 0 && position.needs == nullptr)) {
+  if (position.made == nullptr || !exists(position.graph) || (position.count > 0 && position.needs == nullptr)) {
     return record(cudaErrorInvalidValue);
   }
   Nodes& nodes = position.graph->nodes;
@@ -55,9 +54,8 @@ cudaError_t recorded(Node& node, cudaGraphNodeType type, Enqueue enqueue) {
 cudaError_t kernel_node(const char* call, const cudaKernelNodeParams* p, Place place, Node& node) {
   if (p == nullptr) return record(cudaErrorInvalidValue);
   if (p->kernelParams == nullptr && p->extra != nullptr) {
-    return refuse(
-        place, std::string(call) + ": arguments are taken from kernelParams only, not from extra.",
-        cudaErrorNotSupported);
+    return refuse(place, std::string(call) + ": arguments are taken from kernelParams only, not from extra.",
+                  cudaErrorNotSupported);
   }
   const auto bound = bind_kernel(call, p->func, p->kernelParams, place);
   if (bound == nullptr) return record(cudaErrorInvalidDeviceFunction);
@@ -74,9 +72,8 @@ cudaError_t kernel_node(const char* call, const cudaKernelNodeParams* p, Place p
 
 cudaError_t host_node(const cudaHostNodeParams* p, Node& node) {
   if (p == nullptr) return record(cudaErrorInvalidValue);
-  return recorded(node, cudaGraphNodeTypeHost, [&](cudaStream_t stream) {
-    return cudaLaunchHostFunc(stream, p->fn, p->userData);
-  });
+  return recorded(node, cudaGraphNodeTypeHost,
+                  [&](cudaStream_t stream) { return cudaLaunchHostFunc(stream, p->fn, p->userData); });
 }
 
 /// Adds what `make(node)` makes of a node.
@@ -107,8 +104,7 @@ cudaError_t replace(cudaGraphExec_t executable, cudaGraphNode_t handle, const No
 }
 
 /// As CUDA does: where there is no room, only the number is given.
-cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes,
-                 std::size_t* count) {
+cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes, std::size_t* count) {
   if (count == nullptr) return record(cudaErrorInvalidValue);
   if (nodes != nullptr) {
     for (std::size_t i = 0; i < *count; ++i) nodes[i] = i < found.size() ? found[i] : nullptr;
@@ -124,66 +120,54 @@ cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nod
 
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* made, cudaGraph_t graph,
-                                   const cudaGraphNode_t* needs, std::size_t count,
-                                   const cudaKernelNodeParams* parameters, Place place) {
-  return add_made({made, graph, needs, count}, [&](Node& node) {
-    return kernel_node("cudaGraphAddKernelNode()", parameters, place, node);
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                   std::size_t count, const cudaKernelNodeParams* parameters, Place place) {
+  return add_made({made, graph, needs, count},
+                  [&](Node& node) { return kernel_node("cudaGraphAddKernelNode()", parameters, place, node); });
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                   std::size_t count, const cudaMemcpy3DParms* parameters, Place place) {
+  return add_recorded({made, graph, needs, count}, cudaGraphNodeTypeMemcpy, [&](cudaStream_t stream) {
+    return copy_3d("cudaGraphAddMemcpyNode()", parameters, false, stream, place);
   });
 }
 
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* made, cudaGraph_t graph,
-                                   const cudaGraphNode_t* needs, std::size_t count,
-                                   const cudaMemcpy3DParms* parameters, Place place) {
-  return add_recorded(
-      {made, graph, needs, count}, cudaGraphNodeTypeMemcpy, [&](cudaStream_t stream) {
-        return copy_3d("cudaGraphAddMemcpyNode()", parameters, false, stream, place);
-      });
-}
-
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* made, cudaGraph_t graph,
-                                     const cudaGraphNode_t* needs, std::size_t count, void* to,
-                                     const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                                     Place place) {
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                     std::size_t count, void* to, const void* from, std::size_t bytes,
+                                     cudaMemcpyKind kind, Place place) {
   const Box box = one_row(to, from, bytes);
-  return add_recorded(
-      {made, graph, needs, count}, cudaGraphNodeTypeMemcpy, [&](cudaStream_t stream) {
-        return copy_box("cudaGraphAddMemcpyNode1D()", box, kind, false, stream, place);
-      });
+  return add_recorded({made, graph, needs, count}, cudaGraphNodeTypeMemcpy, [&](cudaStream_t stream) {
+    return copy_box("cudaGraphAddMemcpyNode1D()", box, kind, false, stream, place);
+  });
 }
 
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* made, cudaGraph_t graph,
-                                   const cudaGraphNode_t* needs, std::size_t count,
-                                   const cudaMemsetParams* p, Place place) {
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                   std::size_t count, const cudaMemsetParams* p, Place place) {
   if (p == nullptr) return record(cudaErrorInvalidValue);
   if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) {
-    return refuse(place, "cudaGraphAddMemsetNode(): an element has 1, 2 or 4 bytes, not " +
-                             std::to_string(p->elementSize) + ".");
+    return refuse(
+        place, "cudaGraphAddMemsetNode(): an element has 1, 2 or 4 bytes, not " + std::to_string(p->elementSize) + ".");
   }
-  return add_recorded(
-      {made, graph, needs, count}, cudaGraphNodeTypeMemset, [&](cudaStream_t stream) {
-        return fill_box("cudaGraphAddMemsetNode()", {static_cast<char*>(p->dst), p->pitch},
-                        {p->width * p->elementSize, p->height}, p->value, p->elementSize, stream,
-                        place);
-      });
+  return add_recorded({made, graph, needs, count}, cudaGraphNodeTypeMemset, [&](cudaStream_t stream) {
+    return fill_box("cudaGraphAddMemsetNode()", {static_cast<char*>(p->dst), p->pitch},
+                    {p->width * p->elementSize, p->height}, p->value, p->elementSize, stream, place);
+  });
 }
 
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* made, cudaGraph_t graph,
-                                 const cudaGraphNode_t* needs, std::size_t count,
-                                 const cudaHostNodeParams* parameters) {
-  return add_made({made, graph, needs, count},
-                  [&](Node& node) { return host_node(parameters, node); });
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                 std::size_t count, const cudaHostNodeParams* parameters) {
+  return add_made({made, graph, needs, count}, [&](Node& node) { return host_node(parameters, node); });
 }
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* made, cudaGraph_t graph,
-                                  const cudaGraphNode_t* needs, std::size_t count) {
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                  std::size_t count) {
   const std::lock_guard lock(engine());
   return add({made, graph, needs, count}, Node{[] {}, {}});
 }
 
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* made, cudaGraph_t graph,
-                                       const cudaGraphNode_t* needs, std::size_t count,
-                                       cudaGraph_t child) {
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
+                                       std::size_t count, cudaGraph_t child) {
   const std::lock_guard lock(engine());
   if (!exists(child)) return record(cudaErrorInvalidValue);
   const std::optional<Nodes> nodes = sorted(child->nodes);
@@ -201,18 +185,16 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, cudaKernelNodeP
   const Node& node = graph->nodes[*find_node(graph->nodes, handle)];
   if (node.type != cudaGraphNodeTypeKernel) return record(cudaErrorInvalidValue);
   if (node.kernel == nullptr) {
-    return refuse(
-        {},
-        "cudaGraphKernelNodeGetParams(): the parameters of a launch that was captured are not "
-        "known.",
-        cudaErrorNotSupported);
+    return refuse({},
+                  "cudaGraphKernelNodeGetParams(): the parameters of a launch that was captured are not "
+                  "known.",
+                  cudaErrorNotSupported);
   }
   *parameters = node.kernel->parameters;
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t handle,
-                                         const cudaKernelNodeParams* parameters, Place place) {
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const cudaKernelNodeParams* parameters, Place place) {
   const std::lock_guard lock(engine());
   const cudaGraph_t graph = graph_of(handle);
   if (graph == nullptr) return record(cudaErrorInvalidValue);
@@ -230,8 +212,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGra
                                              const cudaKernelNodeParams* parameters, Place place) {
   const std::lock_guard lock(engine());
   Node by;
-  const cudaError_t error =
-      kernel_node("cudaGraphExecKernelNodeSetParams()", parameters, place, by);
+  const cudaError_t error = kernel_node("cudaGraphExecKernelNodeSetParams()", parameters, place, by);
   return error != cudaSuccess ? error : replace(executable, node, by);
 }
 
@@ -261,8 +242,8 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std
   return list(found, nodes, count);
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, std::size_t count) {
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                     std::size_t count) {
   const std::lock_guard lock(engine());
   if (!exists(graph)) return record(cudaErrorInvalidValue);
   for (std::size_t i = 0; i < count; ++i) {

@@ -40,8 +40,7 @@ int open_file(const Handle& handle) {
            "that, too.");
     return -1;
   }
-  const std::string path =
-      "/proc/" + std::to_string(handle.process) + "/fd/" + std::to_string(handle.file);
+  const std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" + std::to_string(handle.file);
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) {
     report(call + "cannot open " + path + " (" + std::strerror(errno) +
@@ -60,14 +59,13 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto found = find_allocation(address);
-  if (handle == nullptr || !found || found->freed || found->kind != MemoryKind::device ||
-      found->imported || address < found->begin || address >= found->end()) {
+  if (handle == nullptr || !found || found->freed || found->kind != MemoryKind::device || found->imported ||
+      address < found->begin || address >= found->end()) {
     return refuse({}, "cudaIpcGetMemHandle(): the pointer is not device memory of this process.");
   }
   const int file = share_allocation(found->begin);
   if (file < 0) return record(cudaErrorMapBufferObjectFailed);
-  const Handle written{memory_mark, getpid(), file, found->bytes,
-                       found->begin - found->pages - surroundings};
+  const Handle written{memory_mark, getpid(), file, found->bytes, found->begin - found->pages - surroundings};
   *handle = {};
   std::memcpy(handle, &written, sizeof written);
   return cudaSuccess;

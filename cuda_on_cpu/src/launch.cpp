@@ -63,13 +63,13 @@ Refusal check(const LaunchConfiguration& launch, std::size_t allowed) {
   const dim3 block = launch.block;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (threads == 0 || std::uint64_t{grid.x} * grid.y * grid.z == 0) {
-    return {cudaErrorInvalidConfiguration, "the grid is " + to_string(grid) + " and the block " +
-                                               to_string(block) + ", but no extent may be 0."};
+    return {cudaErrorInvalidConfiguration,
+            "the grid is " + to_string(grid) + " and the block " + to_string(block) + ", but no extent may be 0."};
   }
   if (threads > max_threads) {
-    return {cudaErrorInvalidConfiguration, "a block of " + to_string(block) + " has " +
-                                               std::to_string(threads) + " threads, but at most " +
-                                               std::to_string(max_threads) + " are possible."};
+    return {cudaErrorInvalidConfiguration, "a block of " + to_string(block) + " has " + std::to_string(threads) +
+                                               " threads, but at most " + std::to_string(max_threads) +
+                                               " are possible."};
   }
   if (block.z > 64) {
     return {cudaErrorInvalidConfiguration,
@@ -82,20 +82,17 @@ Refusal check(const LaunchConfiguration& launch, std::size_t allowed) {
   if (const std::size_t limit = std::max(default_shared_bytes, allowed); launch.shared > limit) {
     return {cudaErrorInvalidValue, "the launch asks for " + std::to_string(launch.shared) +
                                        " bytes of dynamic shared memory, but the kernel may have " +
-                                       std::to_string(limit) +
-                                       "; cudaFuncSetAttribute() allows more, up to " +
+                                       std::to_string(limit) + "; cudaFuncSetAttribute() allows more, up to " +
                                        std::to_string(max_shared_bytes) + "."};
   }
   if (launch.cooperative) {
     int blocks = 0;
     occupancy(&blocks, static_cast<int>(threads), launch.shared);
-    const auto limit =
-        static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(settings().multiprocessors);
+    const auto limit = static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(settings().multiprocessors);
     if (std::uint64_t{grid.x} * grid.y * grid.z > limit) {
-      return {cudaErrorCooperativeLaunchTooLarge,
-              "a cooperative grid of " + to_string(grid) + " blocks of " + std::to_string(threads) +
-                  " threads is too large: at most " + std::to_string(limit) +
-                  " such blocks can run at the same time."};
+      return {cudaErrorCooperativeLaunchTooLarge, "a cooperative grid of " + to_string(grid) + " blocks of " +
+                                                      std::to_string(threads) + " threads is too large: at most " +
+                                                      std::to_string(limit) + " such blocks can run at the same time."};
     }
   }
   return {};
@@ -110,13 +107,13 @@ Refusal check_bound(const LaunchConfiguration& launch, const KernelCall& call) {
   asked_bound = nullptr;
   const unsigned threads = launch.block.x * launch.block.y * launch.block.z;
   if (threads <= bound) return {};
-  return {cudaErrorInvalidValue,
-          "a block of " + to_string(launch.block) + " has " + std::to_string(threads) +
-              " threads, but the kernel's __launch_bounds__ allow " + std::to_string(bound) + "."};
+  return {cudaErrorInvalidValue, "a block of " + to_string(launch.block) + " has " + std::to_string(threads) +
+                                     " threads, but the kernel's __launch_bounds__ allow " + std::to_string(bound) +
+                                     "."};
 }
 
-void run_kernel(const char* kernel, const LaunchConfiguration& configuration, std::size_t allowed,
-                Place place, const KernelCall& call) {
+void run_kernel(const char* kernel, const LaunchConfiguration& configuration, std::size_t allowed, Place place,
+                const KernelCall& call) {
   Counters& counted = counters();
   ++counted.launches;
   RunningLaunch launch(kernel, configuration, place, call);
@@ -149,8 +146,7 @@ Binders& binders() {
 
 __thread unsigned* asked_bound = nullptr;
 
-cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place,
-                   const KernelCall& call) {
+cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place, const KernelCall& call) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   const std::size_t allowed = configuration.shared > 0 ? allowance(kernel) : 0;
   Refusal refusal = check(configuration, allowed);
@@ -162,8 +158,7 @@ cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration,
   return record(submit(
       configuration.stream, [&] { run_kernel(kernel, configuration, allowed, place, call); },
       [&]() -> Work {
-        return [kernel, configuration, allowed, place,
-                kept = std::shared_ptr<const KernelCall>(call.copy())] {
+        return [kernel, configuration, allowed, place, kept = std::shared_ptr<const KernelCall>(call.copy())] {
           run_kernel(kernel, configuration, allowed, place, *kept);
         };
       },
@@ -188,8 +183,7 @@ cudaError_t occupancy(int* blocks, int threads, std::size_t shared) {
   if (threads <= 0 || threads > static_cast<int>(max_threads)) return record(cudaErrorInvalidValue);
   *blocks = std::min(32, threads_per_multiprocessor / ((threads + 31) / 32 * 32));
   if (shared > 0) {
-    *blocks = static_cast<int>(
-        std::min<std::size_t>(static_cast<std::size_t>(*blocks), max_shared_bytes / shared));
+    *blocks = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(*blocks), max_shared_bytes / shared));
   }
   return cudaSuccess;
 }
@@ -199,8 +193,7 @@ void note_kernel(const void* kernel, Binder binder) {
   binders().of[kernel] = binder;
 }
 
-std::shared_ptr<const KernelCall> bind_kernel(const char* call, const void* kernel,
-                                              void** arguments, Place place) {
+std::shared_ptr<const KernelCall> bind_kernel(const char* call, const void* kernel, void** arguments, Place place) {
   Binder binder = nullptr;
   {
     const std::lock_guard lock(binders().mutex);
@@ -208,18 +201,16 @@ std::shared_ptr<const KernelCall> bind_kernel(const char* call, const void* kern
     if (found != binders().of.end()) binder = found->second;
   }
   if (binder == nullptr) {
-    report_at(place,
-              std::string(call) +
-                  ": the types of the arguments are not known; name the kernel itself, not a "
-                  "pointer to it.");
+    report_at(place, std::string(call) +
+                         ": the types of the arguments are not known; name the kernel itself, not a "
+                         "pointer to it.");
     return nullptr;
   }
   return std::shared_ptr<const KernelCall>(binder(kernel, arguments));
 }
 
-cudaError_t launch_by_address(const char* call, const void* kernel,
-                              const LaunchConfiguration& configuration, void** arguments,
-                              Place place) {
+cudaError_t launch_by_address(const char* call, const void* kernel, const LaunchConfiguration& configuration,
+                              void** arguments, Place place) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   const std::shared_ptr<const KernelCall> bound = bind_kernel(call, kernel, arguments, place);
   if (bound == nullptr) return record(cudaErrorInvalidDeviceFunction);
@@ -233,14 +224,12 @@ cudaError_t heed_attributes(const cudaLaunchConfig_t& config, LaunchConfiguratio
       configuration.cooperative = attribute.val.cooperative != 0;
     }
     const auto& cluster = attribute.val.clusterDim;
-    if (attribute.id == cudaLaunchAttributeClusterDimension &&
-        cluster.x * cluster.y * cluster.z > 1) {
+    if (attribute.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1) {
       return refuse({}, "cudaLaunchKernelEx(): clusters of thread blocks are not modelled here.",
                     cudaErrorNotSupported);
     }
     if (attribute.id == cudaLaunchAttributeProgrammaticEvent) {
-      return refuse({}, "cudaLaunchKernelEx(): programmatic events are not modelled here.",
-                    cudaErrorNotSupported);
+      return refuse({}, "cudaLaunchKernelEx(): programmatic events are not modelled here.", cudaErrorNotSupported);
     }
   }
   return cudaSuccess;
@@ -258,9 +247,8 @@ cudaError_t cudaFuncSetAttribute(KernelAddress kernel, cudaFuncAttribute attribu
   }
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || static_cast<std::size_t>(value) > max_shared_bytes) {
-    return refuse({}, "cudaFuncSetAttribute(): kernel '" + std::string(function_name(function)) +
-                          "' is to have " + std::to_string(value) +
-                          " bytes of dynamic shared memory, but " +
+    return refuse({}, "cudaFuncSetAttribute(): kernel '" + std::string(function_name(function)) + "' is to have " +
+                          std::to_string(value) + " bytes of dynamic shared memory, but " +
                           std::to_string(max_shared_bytes) + " are the most a block can have.");
   }
   const std::lock_guard lock(attributes_mutex);
@@ -268,9 +256,7 @@ cudaError_t cudaFuncSetAttribute(KernelAddress kernel, cudaFuncAttribute attribu
   return cudaSuccess;
 }
 
-cudaError_t cudaFuncSetCacheConfig(KernelAddress /*kernel*/, cudaFuncCache /*config*/) {
-  return cudaSuccess;
-}
+cudaError_t cudaFuncSetCacheConfig(KernelAddress /*kernel*/, cudaFuncCache /*config*/) { return cudaSuccess; }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, KernelAddress kernel) {
   if (attributes == nullptr) return record(cudaErrorInvalidValue);
@@ -287,13 +273,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, KernelAddress 
   return cudaSuccess;
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, KernelAddress /*kernel*/,
-                                                          int threads, std::size_t shared) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, KernelAddress /*kernel*/, int threads,
+                                                          std::size_t shared) {
   return occupancy(blocks, threads, shared);
 }
 
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* shared, KernelAddress kernel,
-                                                      int blocks, int threads) {
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* shared, KernelAddress kernel, int blocks,
+                                                      int threads) {
   int possible = 0;
   const cudaError_t error = occupancy(&possible, threads, 0);
   if (error != cudaSuccess) return error;
@@ -305,11 +291,9 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* shared, Kerne
   return cudaSuccess;
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
-                                void** arguments, Place place) {
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments, Place place) {
   if (config == nullptr) return record(cudaErrorInvalidValue);
-  LaunchConfiguration configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                                    config->stream);
+  LaunchConfiguration configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
   const cudaError_t error = heed_attributes(*config, configuration);
   if (error != cudaSuccess) return error;
   return launch_by_address("cudaLaunchKernelExC()", kernel, configuration, arguments, place);

@@ -50,9 +50,7 @@ Memory& memory() {
   return *memory;
 }
 
-std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {
-  return (bytes + multiple - 1) / multiple * multiple;
-}
+std::size_t rounded_up(std::size_t bytes, std::size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
 
 template <class T = void>
 T* at(std::uintptr_t address) {
@@ -96,8 +94,7 @@ bool has_slack(const Allocation& allocation) {
 
 void set_protection(const Allocation& allocation, int protection) {
   if (allocation.kind != MemoryKind::device || allocation.freed || allocation.registered) return;
-  mprotect(at(allocation.pages + surroundings), allocation.page_bytes - 2 * surroundings,
-           protection);
+  mprotect(at(allocation.pages + surroundings), allocation.page_bytes - 2 * surroundings, protection);
 }
 
 std::string allocated(const Allocation& allocation) {
@@ -109,16 +106,13 @@ std::string allocated(const Allocation& allocation) {
 /// Where an address is, seen from an allocation.
 std::string describe(const Allocation& allocation, std::uintptr_t address) {
   if (allocation.freed) {
-    return "in " + allocated(allocation) + ", which have been freed in " +
-           to_string(allocation.freed_at);
+    return "in " + allocated(allocation) + ", which have been freed in " + to_string(allocation.freed_at);
   }
   if (address < allocation.begin) {
-    return counted(allocation.begin - address, "byte") + " before the beginning of " +
-           allocated(allocation);
+    return counted(allocation.begin - address, "byte") + " before the beginning of " + allocated(allocation);
   }
   if (address >= allocation.end()) {
-    return counted(address - allocation.end(), "byte") + " beyond the end of " +
-           allocated(allocation);
+    return counted(address - allocation.end(), "byte") + " beyond the end of " + allocated(allocation);
   }
   return "at byte " + std::to_string(address - allocation.begin) + " of " + allocated(allocation);
 }
@@ -136,8 +130,7 @@ void forget_oldest_freed(Memory& all) {
 /// no others, for addresses are limited, too (`ulimit -v`).
 void* reserve(Memory& all, std::size_t bytes) {
   for (;;) {
-    void* const pages =
-        mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const pages = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages != MAP_FAILED || all.freed.empty()) return pages;
     forget_oldest_freed(all);
   }
@@ -154,8 +147,7 @@ std::string find_overrun(const Allocation& allocation, std::size_t before) {
   for (std::uintptr_t i = allocation.begin - before; i < allocation.begin; i += sizeof canary) {
     if (*at<unsigned>(i) == canary) continue;
     while (*at<unsigned char>(i) == canary_at(i)) ++i;
-    return counted(allocation.begin - i, "byte") + " before the beginning of " +
-           allocated(allocation);
+    return counted(allocation.begin - i, "byte") + " before the beginning of " + allocated(allocation);
   }
   for (std::uintptr_t i = allocation.end(); i < slack.after_end; ++i) {
     if (*at<unsigned char>(i) != canary_at(i)) {
@@ -199,8 +191,8 @@ void unmap(Memory& all, Allocation& allocation, Place place) {
 
 }  // namespace
 
-cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place place,
-                     unsigned flags, cudaMemPool_t pool) {
+cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place place, unsigned flags,
+                     cudaMemPool_t pool) {
   if (pointer == nullptr) return record(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
@@ -232,8 +224,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   allocation.place = place;
   allocation.flags = flags;
   allocation.pool = pool;
-  if (bytes <= max_filled && kind == MemoryKind::device)
-    fill_with_nan(static_cast<char*>(at(allocation.begin)), bytes);
+  if (bytes <= max_filled && kind == MemoryKind::device) fill_with_nan(static_cast<char*>(at(allocation.begin)), bytes);
   fill_slack(allocation);
   const Slack slack = slack_of(allocation);
   poison(at(slack.before), allocation.begin - slack.before);
@@ -262,29 +253,22 @@ cudaError_t release_allocation(const char* call, void* pointer, bool host, Place
   const std::lock_guard lock(all.mutex);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   Allocation* const found = find(address);
-  const auto refuse_call = [&](const std::string& why) {
-    return refuse(place, std::string(call) + ": " + why);
-  };
+  const auto refuse_call = [&](const std::string& why) { return refuse(place, std::string(call) + ": " + why); };
   if (found == nullptr || found->registered) {
-    return refuse_call(
-        "the pointer does not come from " +
-        std::string(host ? "cudaHostAlloc() or cudaMallocHost()." : "cudaMalloc()."));
+    return refuse_call("the pointer does not come from " +
+                       std::string(host ? "cudaHostAlloc() or cudaMallocHost()." : "cudaMalloc()."));
   }
   if (found->freed && found->begin == address) {
-    return refuse_call(allocated(*found) + " have been freed before, in " +
-                       to_string(found->freed_at) + ".");
+    return refuse_call(allocated(*found) + " have been freed before, in " + to_string(found->freed_at) + ".");
   }
   if (found->begin != address) {
-    return refuse_call("the pointer is not the beginning of an allocation but " +
-                       describe(*found, address) + ".");
+    return refuse_call("the pointer is not the beginning of an allocation but " + describe(*found, address) + ".");
   }
   if ((found->kind == MemoryKind::host) != host) {
-    return refuse_call(
-        std::string("the pointer comes from ") +
-        (host ? "cudaMalloc(), use cudaFree()." : "cudaHostAlloc(), use cudaFreeHost()."));
+    return refuse_call(std::string("the pointer comes from ") +
+                       (host ? "cudaMalloc(), use cudaFree()." : "cudaHostAlloc(), use cudaFreeHost()."));
   }
-  if (found->imported)
-    return refuse_call("the memory is another process's, use cudaIpcCloseMemHandle().");
+  if (found->imported) return refuse_call("the memory is another process's, use cudaIpcCloseMemHandle().");
   const std::string overrun = find_overrun(*found, found->begin - slack_of(*found).before);
   unmap(all, *found, place);
   if (!overrun.empty()) {
@@ -348,8 +332,8 @@ void check_for_overruns(RunningLaunch& launch) {
     if (overrun.empty()) continue;
     repair(allocation);
     if (launch.fail(cudaErrorIllegalAddress)) {
-      report_at(launch.place, "kernel '" + std::string(launch.kernel) +
-                                  "', launched here, has written " + overrun + ".");
+      report_at(launch.place,
+                "kernel '" + std::string(launch.kernel) + "', launched here, has written " + overrun + ".");
     }
   }
 }
@@ -359,8 +343,7 @@ DeviceMemoryAccess::DeviceMemoryAccess() {
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);
   if (all.readers++ > 0) return;
-  for (const auto& [pages, allocation] : all.allocations)
-    set_protection(allocation, PROT_READ | PROT_WRITE);
+  for (const auto& [pages, allocation] : all.allocations) set_protection(allocation, PROT_READ | PROT_WRITE);
 }
 
 DeviceMemoryAccess::~DeviceMemoryAccess() {
@@ -390,8 +373,7 @@ int share_allocation(std::uintptr_t begin) {
   if (good) {
     std::memcpy(copy, at(pages), bytes);
     munmap(copy, bytes);
-    good = mmap(at(pages), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) !=
-           MAP_FAILED;
+    good = mmap(at(pages), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
   }
   if (!good) {
     close(file);
@@ -405,8 +387,8 @@ int share_allocation(std::uintptr_t begin) {
 
 void* import_allocation(int file, std::size_t bytes, std::size_t offset, int device) {
   const std::size_t pages = rounded_up(bytes + offset, guard_bytes);
-  void* const mapped = mmap(nullptr, pages + 2 * surroundings, PROT_NONE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const mapped =
+      mmap(nullptr, pages + 2 * surroundings, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   Allocation allocation;
   allocation.pages = reinterpret_cast<std::uintptr_t>(mapped);
@@ -415,8 +397,8 @@ void* import_allocation(int file, std::size_t bytes, std::size_t offset, int dev
   allocation.bytes = bytes;
   allocation.device = device;
   allocation.imported = true;
-  if (mmap(at(allocation.pages + surroundings), pages, PROT_READ | PROT_WRITE,
-           MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) {
+  if (mmap(at(allocation.pages + surroundings), pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
+      MAP_FAILED) {
     munmap(mapped, allocation.page_bytes);
     return nullptr;
   }

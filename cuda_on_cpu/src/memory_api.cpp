@@ -50,8 +50,7 @@ bool is_pool(cudaMemPool_t pool) {
 
 /// Whether it says when memory may be taken again, which here makes no difference.
 bool is_reuse(cudaMemPoolAttr attribute) {
-  return attribute >= cudaMemPoolReuseFollowEventDependencies &&
-         attribute <= cudaMemPoolReuseAllowInternalDependencies;
+  return attribute >= cudaMemPoolReuseFollowEventDependencies && attribute <= cudaMemPoolReuseAllowInternalDependencies;
 }
 
 /// What CUDA demands of memory that is prefetched or advised on.
@@ -74,9 +73,7 @@ std::optional<Allocation> find_pinned(const void* pointer) {
   return is_pinned ? found : std::nullopt;
 }
 
-bool is_place(int device) {
-  return device == cudaCpuDeviceId || device_exists(device);
-}
+bool is_place(int device) { return device == cudaCpuDeviceId || device_exists(device); }
 
 int to_device(cudaMemLocation location) {
   return location.type == cudaMemLocationTypeDevice ? location.id : int{cudaCpuDeviceId};
@@ -92,29 +89,27 @@ cudaError_t cudaMalloc(PointerTo pointer, std::size_t bytes, Place place) {
   return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::device, place);
 }
 
-cudaError_t cudaMallocAsync(PointerTo pointer, std::size_t bytes, cudaStream_t stream,
-                            Place place) {
+cudaError_t cudaMallocAsync(PointerTo pointer, std::size_t bytes, cudaStream_t stream, Place place) {
   return cudaMallocFromPoolAsync(pointer, bytes, first_pool(current_device()), stream, place);
 }
 
-cudaError_t cudaMallocFromPoolAsync(PointerTo pointer, std::size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream, Place place) {
+cudaError_t cudaMallocFromPoolAsync(PointerTo pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
+                                    Place place) {
   if (!is_pool(pool)) return record(cudaErrorInvalidValue);
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   const cudaError_t error = cudaStreamIsCapturing(stream, &capturing);
   if (error != cudaSuccess) return error;
   if (capturing != cudaStreamCaptureStatusNone) {
-    return refuse(
-        place,
-        "cudaMallocAsync(): memory of a graph is not modelled here; allocate it before the "
-        "capture.",
-        cudaErrorStreamCaptureUnsupported);
+    return refuse(place,
+                  "cudaMallocAsync(): memory of a graph is not modelled here; allocate it before the "
+                  "capture.",
+                  cudaErrorStreamCaptureUnsupported);
   }
   return allocate(pointer, bytes, MemoryKind::device, place, 0, pool);
 }
 
-cudaError_t cudaMallocAsync(PointerTo pointer, std::size_t bytes, cudaMemPool_t pool,
-                            cudaStream_t stream, Place place) {
+cudaError_t cudaMallocAsync(PointerTo pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
+                            Place place) {
   return cudaMallocFromPoolAsync(pointer, bytes, pool, stream, place);
 }
 
@@ -126,8 +121,7 @@ cudaError_t cudaMallocManaged(PointerTo pointer, std::size_t bytes, unsigned fla
   return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::managed, place);
 }
 
-cudaError_t cudaMallocPitch(PointerTo pointer, std::size_t* pitch, std::size_t width,
-                            std::size_t height, Place place) {
+cudaError_t cudaMallocPitch(PointerTo pointer, std::size_t* pitch, std::size_t width, std::size_t height, Place place) {
   if (width > max_bytes || height > max_bytes / std::max<std::size_t>(width, 1)) {
     return record(cudaErrorMemoryAllocation);
   }
@@ -146,23 +140,17 @@ cudaError_t cudaMallocHost(PointerTo pointer, std::size_t bytes, unsigned flags,
   return cudaHostAlloc(pointer, bytes, flags, place);
 }
 
-cudaError_t cudaFree(void* pointer, Place place) {
-  return free_memory("cudaFree()", pointer, false, place);
-}
+cudaError_t cudaFree(void* pointer, Place place) { return free_memory("cudaFree()", pointer, false, place); }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, Place place) {
   cudaError_t result = cudaSuccess;
   const cudaError_t error = submit(
       stream, [&] { result = release_allocation("cudaFreeAsync()", pointer, false, place); },
-      [&]() -> Work {
-        return [=] { release_allocation("cudaFreeAsync()", pointer, false, place); };
-      });
+      [&]() -> Work { return [=] { release_allocation("cudaFreeAsync()", pointer, false, place); }; });
   return record(error != cudaSuccess ? error : result);
 }
 
-cudaError_t cudaFreeHost(void* pointer, Place place) {
-  return free_memory("cudaFreeHost()", pointer, true, place);
-}
+cudaError_t cudaFreeHost(void* pointer, Place place) { return free_memory("cudaFreeHost()", pointer, true, place); }
 
 cudaError_t cudaHostGetDevicePointer(PointerTo device, void* host, unsigned flags) {
   if (sticky_error() != cudaSuccess) return sticky_error();
@@ -182,8 +170,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   const auto found = find_allocation(address);
   if (attributes == nullptr) return record(cudaErrorInvalidValue);
   *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, nullptr};
-  if (!found || found->freed || address < found->begin || address >= found->end())
-    return cudaSuccess;
+  if (!found || found->freed || address < found->begin || address >= found->end()) return cudaSuccess;
   void* const same = const_cast<void*>(pointer);
   attributes->device = found->device;
   attributes->devicePointer = same;
@@ -200,12 +187,10 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, Place place
   if (extent.depth > max_bytes / std::max<std::size_t>(extent.height, 1)) {
     return record(cudaErrorMemoryAllocation);
   }
-  return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width, extent.height * extent.depth,
-                         place);
+  return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width, extent.height * extent.depth, place);
 }
 
-cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device,
-                                 cudaStream_t stream, Place place) {
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device, cudaStream_t stream, Place place) {
   const cudaError_t error = check_managed("cudaMemPrefetchAsync()", pointer, bytes, place);
   if (error != cudaSuccess) return error;
   if (!is_place(device)) return record(cudaErrorInvalidDevice);
@@ -213,27 +198,25 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int dev
       stream, [] {}, []() -> Work { return [] {}; }));
 }
 
-cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location,
-                                 unsigned flags, cudaStream_t stream, Place place) {
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location, unsigned flags,
+                                 cudaStream_t stream, Place place) {
   if (flags != 0) return record(cudaErrorInvalidValue);
   return cudaMemPrefetchAsync(pointer, bytes, to_device(location), stream, place);
 }
 
-cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice,
-                          int device, Place place) {
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice, int device, Place place) {
   const cudaError_t error = check_managed("cudaMemAdvise()", pointer, bytes, place);
   if (error != cudaSuccess) return error;
   if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) {
     return record(cudaErrorInvalidValue);
   }
-  const bool names_device = advice != cudaMemAdviseSetReadMostly &&
-                            advice != cudaMemAdviseUnsetReadMostly &&
+  const bool names_device = advice != cudaMemAdviseSetReadMostly && advice != cudaMemAdviseUnsetReadMostly &&
                             advice != cudaMemAdviseUnsetPreferredLocation;
   return names_device && !is_place(device) ? record(cudaErrorInvalidDevice) : cudaSuccess;
 }
 
-cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice,
-                          cudaMemLocation location, Place place) {
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location,
+                          Place place) {
   return cudaMemAdvise(pointer, bytes, advice, to_device(location), place);
 }
 
@@ -244,15 +227,13 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   const std::lock_guard lock(engine());
-  if (pool == nullptr || properties == nullptr ||
-      properties->allocType != cudaMemAllocationTypePinned ||
+  if (pool == nullptr || properties == nullptr || properties->allocType != cudaMemAllocationTypePinned ||
       properties->location.type != cudaMemLocationTypeDevice) {
     return record(cudaErrorInvalidValue);
   }
   if (!device_exists(properties->location.id)) return record(cudaErrorInvalidDevice);
   if (properties->handleTypes != cudaMemHandleTypeNone) {
-    return refuse({},
-                  "cudaMemPoolCreate(): pools that other processes can use are not modelled here.",
+    return refuse({}, "cudaMemPoolCreate(): pools that other processes can use are not modelled here.",
                   cudaErrorNotSupported);
   }
   *pool = new_pool(properties->location.id);

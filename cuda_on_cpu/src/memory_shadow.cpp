@@ -28,8 +28,7 @@ constexpr std::uintptr_t page_bytes = 4096;
 /// The program's variables outside of functions.
 const MemoryRange* variables() {
   static const auto begin = reinterpret_cast<std::uintptr_t>(&__data_start);
-  static const MemoryRange all{begin, reinterpret_cast<std::uintptr_t>(&_end), begin, next_number++,
-                               true};
+  static const MemoryRange all{begin, reinterpret_cast<std::uintptr_t>(&_end), begin, next_number++, true};
   return &all;
 }
 
@@ -136,8 +135,7 @@ void GlobalShadows::filled(std::uintptr_t begin, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   GlobalShadow* const memory = at(begin);
   if (memory == nullptr) return;
-  memory->written.set(begin - memory->begin,
-                      std::min(bytes, memory->begin + memory->bytes - begin));
+  memory->written.set(begin - memory->begin, std::min(bytes, memory->begin + memory->bytes - begin));
 }
 
 void GlobalShadows::clear() {

@@ -13,15 +13,12 @@
 namespace cuda_on_cpu {
 namespace {
 
-std::uint32_t own_process() {
-  return static_cast<std::uint32_t>(getpid());
-}
+std::uint32_t own_process() { return static_cast<std::uint32_t>(getpid()); }
 
 }  // namespace
 
 PeerWords::PeerWords(int file, std::size_t offset, std::size_t bytes) : bytes_(bytes_for(bytes)) {
-  void* const mapped =
-      mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+  void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
   if (mapped != MAP_FAILED) words_ = static_cast<PeerWord*>(mapped);
 }
 
@@ -44,8 +41,7 @@ unsigned PeerChecks::number_of(std::uint32_t process) {
 bool PeerChecks::is_over(const PeerRecord& other) const {
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     if (processes_[i].id == other.process) {
-      return !processes_[i].sets_flags ||
-             known_.covers(static_cast<unsigned>(i) + 1, other.thread, other.time);
+      return !processes_[i].sets_flags || known_.covers(static_cast<unsigned>(i) + 1, other.thread, other.time);
     }
   }
   return true;
@@ -57,8 +53,7 @@ bool PeerChecks::is_over(const PeerRecord& other, const PeerAccessor& self) {
 }
 
 PeerMessage PeerChecks::message(const PeerAccessor& self, Time of_block, Time of_thread) const {
-  return {past_ + self.before_all, past_ + of_block, past_ + of_thread, own_process(),
-          self.number()};
+  return {past_ + self.before_all, past_ + of_block, past_ + of_thread, own_process(), self.number()};
 }
 
 Knowledge PeerChecks::known_by(const PeerMessage& message) {
@@ -71,8 +66,7 @@ Knowledge PeerChecks::known_by(const PeerMessage& message) {
   return known;
 }
 
-PeerRecord PeerChecks::check(PeerWords& words, std::size_t offset, const Access& access,
-                             const PeerAccessor& self) {
+PeerRecord PeerChecks::check(PeerWords& words, std::size_t offset, const Access& access, const PeerAccessor& self) {
   BlockClock& clock = *self.clock;
   const bool is_flag = access.is_atomic || access.is_volatile;
   // These are reported before they read, so what they will find is not known yet.
@@ -112,11 +106,9 @@ PeerRecord PeerChecks::check(PeerWords& words, std::size_t offset, const Access&
   return race;
 }
 
-PeerRecord PeerChecks::copied(PeerWords& words, std::size_t offset, std::size_t bytes, bool writes,
-                              Time now) {
+PeerRecord PeerChecks::copied(PeerWords& words, std::size_t offset, std::size_t bytes, bool writes, Time now) {
   constexpr ThreadNumber of_host = ~ThreadNumber{0};
-  const PeerRecord record{past_ + now, own_process(), of_host,
-                          Record::is_volatile | (writes ? Record::writes : 0)};
+  const PeerRecord record{past_ + now, own_process(), of_host, Record::is_volatile | (writes ? Record::writes : 0)};
   PeerRecord race;
   words.visit(offset, bytes, [&](PeerWord& word) {
     if (race.exists()) return;
@@ -130,8 +122,7 @@ void PeerChecks::fenced(const PeerAccessor& self) {
   self.clock->learn(self.thread, found_);
 }
 
-PeerRecord PeerChecks::sent(PeerWords& words, std::size_t offset, const Sent& sent,
-                            const PeerAccessor& self) {
+PeerRecord PeerChecks::sent(PeerWords& words, std::size_t offset, const Sent& sent, const PeerAccessor& self) {
   PeerRecord unknown;
   words.visit(offset, 1, [&](PeerWord& word) {
     for (const PeerRecord& receipt : word.receipts) {
@@ -145,16 +136,15 @@ PeerRecord PeerChecks::sent(PeerWords& words, std::size_t offset, const Sent& se
   return unknown;
 }
 
-SentNumber PeerChecks::received(PeerWords& words, std::size_t offset, std::uint64_t number,
-                                std::uint32_t what, const PeerAccessor& self) {
+SentNumber PeerChecks::received(PeerWords& words, std::size_t offset, std::uint64_t number, std::uint32_t what,
+                                const PeerAccessor& self) {
   SentNumber last;
   Knowledge known;
   words.visit(offset, 1, [&](PeerWord& word) {
     if (word.sent_by == 0) return;
     last = {true, word.sent, to_instruction(word.sent_by)};
     known = known_by(word.sent_message);
-    if (word.sent == number)
-      put(word.receipts, {past_ + self.now, own_process(), self.number(), what});
+    if (word.sent == number) put(word.receipts, {past_ + self.now, own_process(), self.number(), what});
   });
   if (last.exists && last.number == number) self.clock->learn(self.thread, known);
   return last;

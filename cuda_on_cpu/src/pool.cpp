@@ -71,8 +71,8 @@ class Pool {
     if (!may_call_ || called_) return;
     const std::uint64_t done = launch_->next_block;
     if (done >= launch_->blocks) return;
-    const auto left = (Clock::now() - start_) * static_cast<std::int64_t>(launch_->blocks - done) /
-                      static_cast<std::int64_t>(done);
+    const auto left =
+        (Clock::now() - start_) * static_cast<std::int64_t>(launch_->blocks - done) / static_cast<std::int64_t>(done);
     if (left < worth_waking_for) return;
     const unsigned helpers =
         static_cast<unsigned>(std::min<std::uint64_t>(workers_.size() - 1, launch_->blocks - done));
@@ -119,8 +119,7 @@ class Pool {
 
   static bool has_room_for_thread() {
     constexpr std::size_t bytes = std::size_t{32} << 20;  // its stack, its variables, its heap
-    void* const room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return room != MAP_FAILED && munmap(room, bytes) == 0;
   }
 
@@ -220,8 +219,6 @@ void run(RunningLaunch& launch) {
   }
 }
 
-void forget_pool() {
-  pool = nullptr;
-}
+void forget_pool() { pool = nullptr; }
 
 }  // namespace cuda_on_cpu

@@ -61,11 +61,7 @@ int print_checked(int /*flag*/, const char* format, ...) {
 }
 
 /// Is puts().
-int print_line(const char* text) {
-  return print("%s\n", text);
-}
+int print_line(const char* text) { return print("%s\n", text); }
 
 /// Is putchar().
-int print_character(int character) {
-  return print("%c", character) < 0 ? EOF : static_cast<unsigned char>(character);
-}
+int print_character(int character) { return print("%c", character) < 0 ? EOF : static_cast<unsigned char>(character); }

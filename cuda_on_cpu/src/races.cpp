@@ -98,8 +98,7 @@ class CheckingObserver final : public Observer {
     peers_.fenced({&clock, fiber.thread, now_, before_all_});
     clock.fence = advance();
   }
-  void sent(const Fiber& fiber, std::uintptr_t word, std::uint64_t number,
-            std::uintptr_t instruction) override {
+  void sent(const Fiber& fiber, std::uintptr_t word, std::uint64_t number, std::uintptr_t instruction) override {
     suspicion_.settle();
     const Time now = advance();
     BlockShadow& block = shadow_of(*fiber.block);
@@ -121,8 +120,7 @@ class CheckingObserver final : public Observer {
     last.known.learn(Whose::block(0, self.number()), clock.barrier);
     last.known.learn(Whose::thread(0, self.number()), now);
   }
-  void received(const Fiber& fiber, std::uintptr_t word, std::uint64_t number,
-                std::uintptr_t instruction) override {
+  void received(const Fiber& fiber, std::uintptr_t word, std::uint64_t number, std::uintptr_t instruction) override {
     suspicion_.settle();
     forget_running();
     BlockShadow& block = shadow_of(*fiber.block);
@@ -140,8 +138,7 @@ class CheckingObserver final : public Observer {
       }
     }
     if (memory != nullptr && memory->peers != nullptr) {
-      last =
-          peers_.received(*memory->peers, word - memory->begin, number, what_of(instruction), self);
+      last = peers_.received(*memory->peers, word - memory->begin, number, what_of(instruction), self);
     }
     if (last.exists && last.number == number) return;
     end_by_number({number_of(*fiber.block), fiber.thread, instruction, false, false}, number, last);
@@ -152,9 +149,7 @@ class CheckingObserver final : public Observer {
     if (block.exited == block.threads) report_unwritten();
   }
 
-  void allocated(std::uintptr_t begin, std::size_t bytes) override {
-    global_.allocated(begin, bytes);
-  }
+  void allocated(std::uintptr_t begin, std::size_t bytes) override { global_.allocated(begin, bytes); }
   void shared(std::uintptr_t begin, std::size_t bytes, int file, std::size_t offset) override {
     global_.shared(begin, bytes, file, offset);
   }
@@ -170,15 +165,13 @@ class CheckingObserver final : public Observer {
     running.shared = block.words.window(block.begin, block.bytes);
     running.quiet.fill(no_mark);
     if (suspicion_.exists() || block.clock.has_acquired) return;
-    running.quiet = {mark_of(now_, fiber.thread / 32), mark_of(now_, of_block),
-                     mark_of(before_all_, of_all)};
+    running.quiet = {mark_of(now_, fiber.thread / 32), mark_of(now_, of_block), mark_of(before_all_, of_all)};
   }
   Window window(const MemoryRange& range) override {
     const GlobalShadow* const memory = global_.of(range, frees);
     // Other processes change what is known about its words.
-    return memory == nullptr || memory->peers != nullptr
-               ? Window{}
-               : memory->words.window(memory->begin, memory->bytes);
+    return memory == nullptr || memory->peers != nullptr ? Window{}
+                                                         : memory->words.window(memory->begin, memory->bytes);
   }
 
   void access(const Fiber& fiber, const Access& access) override {
@@ -262,8 +255,7 @@ class CheckingObserver final : public Observer {
       end_outside(fiber, block, access);
     if (access.writes) {
       std::memset(&block.state[access.address - block.begin],
-                  access.begins_copy ? BlockShadow::on_its_way : BlockShadow::written,
-                  access.bytes);
+                  access.begins_copy ? BlockShadow::on_its_way : BlockShadow::written, access.bytes);
     }
     check_races(fiber, block, block.words, access);
     if (access.reads && is_on_its_way) [[unlikely]]
@@ -272,8 +264,7 @@ class CheckingObserver final : public Observer {
       note_unwritten(fiber, access);
   }
 
-  void check_global(const Fiber& fiber, BlockShadow& block, GlobalShadow& memory,
-                    const Access& access) {
+  void check_global(const Fiber& fiber, BlockShadow& block, GlobalShadow& memory, const Access& access) {
     if (!memory.contains(access.address, access.bytes)) [[unlikely]] {
       const std::uintptr_t end = memory.begin + memory.bytes;
       const bool runs_over = access.address >= memory.begin && access.address < end;
@@ -288,8 +279,7 @@ class CheckingObserver final : public Observer {
       note_unwritten(fiber, access);
   }
 
-  Accessor accessor_of(const Fiber& fiber, const BlockClock& clock, bool is_shared,
-                       std::uint32_t what) const {
+  Accessor accessor_of(const Fiber& fiber, const BlockClock& clock, bool is_shared, std::uint32_t what) const {
     Accessor self{};
     self.clock = &clock;
     self.over = std::max({before_all_, clock.acquired_by_all, clock.acquired[fiber.thread]});
@@ -303,8 +293,7 @@ class CheckingObserver final : public Observer {
     BlockClock& clock = block.clock;
     Accessor self = accessor_of(fiber, clock, access.is_shared(), to_what(access));
     const bool orders = access.is_atomic || access.is_volatile;
-    if (orders && access.address == unwritten_read_.address &&
-        fiber.thread == unwritten_read_.culprit.thread) {
+    if (orders && access.address == unwritten_read_.address && fiber.thread == unwritten_read_.culprit.thread) {
       report_unwritten();  // it may go on asking for ever
     }
     Time seen = 0;
@@ -348,8 +337,8 @@ class CheckingObserver final : public Observer {
     }
   }
 
-  void check_peers(GlobalShadow& memory, std::size_t offset, const Fiber& fiber,
-                   const Access& access, BlockClock& clock) {
+  void check_peers(GlobalShadow& memory, std::size_t offset, const Fiber& fiber, const Access& access,
+                   BlockClock& clock) {
     const PeerAccessor self{&clock, fiber.thread, now_, before_all_};
     const PeerRecord race = peers_.check(*memory.peers, offset, access, self);
     forget_running();  // a flag may have been read
@@ -359,8 +348,7 @@ class CheckingObserver final : public Observer {
   void check_copy(std::uintptr_t begin, std::size_t bytes, bool writes) {
     GlobalShadow* const memory = global_.of_peers(begin);
     if (memory == nullptr) return;
-    const PeerRecord race =
-        peers_.copied(*memory->peers, begin - memory->begin, bytes, writes, now_);
+    const PeerRecord race = peers_.copied(*memory->peers, begin - memory->begin, bytes, writes, now_);
     if (race.exists()) report_copy(writes, race.what);
   }
 
@@ -379,16 +367,14 @@ class CheckingObserver final : public Observer {
     end_by_unwritten(read.culprit, read.address, read.is_shared);
   }
 
-  [[noreturn]] static void end_outside(const Fiber& fiber, const BlockShadow& block,
-                                       const Access& access) {
+  [[noreturn]] static void end_outside(const Fiber& fiber, const BlockShadow& block, const Access& access) {
     std::uintptr_t address = access.address;
     while (block.state[address - block.begin] != BlockShadow::outside) ++address;
     const SharedVariable* nearest = nullptr;
     std::uintptr_t least = ~std::uintptr_t{0};
     for (const SharedVariable& variable : block.variables) {
-      const std::uintptr_t distance = address < variable.begin
-                                          ? variable.begin - address
-                                          : address - variable.begin - variable.bytes;
+      const std::uintptr_t distance =
+          address < variable.begin ? variable.begin - address : address - variable.begin - variable.bytes;
       if (distance >= least) continue;
       least = distance;
       nearest = &variable;

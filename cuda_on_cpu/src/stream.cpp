@@ -48,9 +48,7 @@ Stream& legacy_stream(int device) {
 /// Whether the stream 0 is each thread's own.
 bool null_is_of_thread = false;
 
-bool is_blocking(const Stream& stream) {
-  return !stream.legacy && (stream.flags & cudaStreamNonBlocking) == 0;
-}
+bool is_blocking(const Stream& stream) { return !stream.legacy && (stream.flags & cudaStreamNonBlocking) == 0; }
 
 /// The default stream waits for the others and they for it, unless they were created non-blocking.
 void keep_order_with_default_stream(Stream& stream) {
@@ -88,8 +86,7 @@ std::recursive_mutex& engine() {
 
 Stream* find_stream(cudaStream_t handle) {
   thread_local std::map<int, Stream*> of_thread;
-  const bool of_this_thread =
-      handle == cudaStreamPerThread || (handle == nullptr && null_is_of_thread);
+  const bool of_this_thread = handle == cudaStreamPerThread || (handle == nullptr && null_is_of_thread);
   if (!of_this_thread && (handle == nullptr || handle == cudaStreamLegacy)) {
     return &legacy_stream(current_device());
   }
@@ -102,13 +99,9 @@ Stream* find_stream(cudaStream_t handle) {
   return streams().all.contains(stream) ? stream : nullptr;
 }
 
-void use_default_stream_of_thread() {
-  null_is_of_thread = true;
-}
+void use_default_stream_of_thread() { null_is_of_thread = true; }
 
-void register_capture(Capture& capture) {
-  streams().captures.insert(&capture);
-}
+void register_capture(Capture& capture) { streams().captures.insert(&capture); }
 
 void end_capture(Capture& capture) {
   capture.ended = true;
@@ -198,9 +191,9 @@ cudaError_t may_wait(const char* call) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   const std::lock_guard lock(engine());
   for (Capture* const capture : streams().captures) {
-    const bool forbids = capture->mode == cudaStreamCaptureModeGlobal ||
-                         (capture->mode == cudaStreamCaptureModeThreadLocal &&
-                          capture->thread == std::this_thread::get_id());
+    const bool forbids =
+        capture->mode == cudaStreamCaptureModeGlobal ||
+        (capture->mode == cudaStreamCaptureModeThreadLocal && capture->thread == std::this_thread::get_id());
     if (!forbids) continue;
     capture->invalid = true;
     return refuse({}, std::string(call) + " is not permitted while a stream is being captured.",
@@ -219,8 +212,7 @@ cudaError_t wait_for(cudaStream_t handle) {
   }
   if (stream->capture != nullptr) {
     stream->capture->invalid = true;
-    return refuse({}, "a stream was waited for while it is being captured.",
-                  cudaErrorStreamCaptureUnsupported);
+    return refuse({}, "a stream was waited for while it is being captured.", cudaErrorStreamCaptureUnsupported);
   }
   if (stream->legacy) keep_order_with_default_stream(*stream);
   run_until({stream->shared_from_this(), stream->enqueued});
@@ -303,14 +295,12 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   return cudaErrorNotReady;
 }
 
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, std::size_t /*bytes*/,
-                                     unsigned flags) {
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, std::size_t /*bytes*/, unsigned flags) {
   const std::lock_guard lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (find_stream(handle) == nullptr) return record(cudaErrorInvalidResourceHandle);
   const auto found = find_allocation(reinterpret_cast<std::uintptr_t>(pointer));
-  const bool one_flag =
-      flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
+  const bool one_flag = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
   if (!one_flag || !found || found->freed || found->kind != MemoryKind::managed) {
     return record(cudaErrorInvalidValue);
   }
@@ -324,8 +314,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
       stream, call, [&]() -> Work { return call; }, cudaGraphNodeTypeHost));
 }
 
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
-                                  void* user_data, unsigned flags) {
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* user_data, unsigned flags) {
   if (callback == nullptr || flags != 0) return record(cudaErrorInvalidValue);
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   const cudaError_t error = cudaStreamIsCapturing(stream, &capturing);
@@ -336,17 +325,12 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  if (const cudaError_t error = may_wait("cudaDeviceSynchronize()"); error != cudaSuccess)
-    return error;
+  if (const cudaError_t error = may_wait("cudaDeviceSynchronize()"); error != cudaSuccess) return error;
   ++counters().host_synchronizations;
   wait_for_device();
   return sticky_error();
 }
 
-cudaError_t cudaThreadSynchronize() {
-  return cudaDeviceSynchronize();
-}
+cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 
-cudaError_t cudaThreadExit() {
-  return cudaDeviceReset();
-}
+cudaError_t cudaThreadExit() { return cudaDeviceReset(); }

@@ -51,9 +51,7 @@ class Checker {
   }
 
   /// Behind the bracket that closes the one here.
-  std::size_t behind(std::size_t open) const {
-    return std::min(tokens_.close_of(open) + 1, tokens_.size());
-  }
+  std::size_t behind(std::size_t open) const { return std::min(tokens_.close_of(open) + 1, tokens_.size()); }
 
   /// The innermost bracket that is open here; the first token if there is none.
   std::size_t open_around(std::size_t i) const {
@@ -73,10 +71,8 @@ class Checker {
     return words;
   }
 
-  static bool contains_any(const std::set<std::string_view>& words,
-                           std::initializer_list<std::string_view> wanted) {
-    return std::any_of(wanted.begin(), wanted.end(),
-                       [&](std::string_view word) { return words.contains(word); });
+  static bool contains_any(const std::set<std::string_view>& words, std::initializer_list<std::string_view> wanted) {
+    return std::any_of(wanted.begin(), wanted.end(), [&](std::string_view word) { return words.contains(word); });
   }
 
   void find_declarations(std::size_t first, std::size_t end, const std::string& space) {
@@ -98,8 +94,7 @@ class Checker {
   std::string name_of_space(std::size_t brace) const {
     std::string name;
     for (std::size_t i = brace; i-- > 0 && !is(i, "namespace");) {
-      if (is_any(i, {";", "{", "}"}) || tokens_.at(i).kind == TokenKind::literal)
-        return "";  // extern "C"
+      if (is_any(i, {";", "{", "}"}) || tokens_.at(i).kind == TokenKind::literal) return "";  // extern "C"
       name.insert(0, tokens_.at(i).text);
     }
     return name + "::";
@@ -108,11 +103,9 @@ class Checker {
   Declaration declaration(std::size_t i, const std::string& space) const {
     const auto words = words_before(i);
     const std::size_t close = behind(i + 1);
-    const bool is_behind_type =
-        i > 0 && (tokens_.is_word(i - 1) || is_any(i - 1, {"*", "&", ">", ")"}));
-    const bool is_simple =
-        is_behind_type && !contains_any(words, {"template", "constexpr", "consteval", "operator",
-                                                "friend", "using", "typedef", "=", ":"});
+    const bool is_behind_type = i > 0 && (tokens_.is_word(i - 1) || is_any(i - 1, {"*", "&", ">", ")"}));
+    const bool is_simple = is_behind_type && !contains_any(words, {"template", "constexpr", "consteval", "operator",
+                                                                   "friend", "using", "typedef", "=", ":"});
     const bool is_device = contains_any(words, {"__device__", "__global__"});
     const bool is_host = !is_device || words.contains("__host__");
     const Range parameters = {i + 2, close - 1};
@@ -122,8 +115,7 @@ class Checker {
 
   /// How many there are between these parentheses; -1 if that is not certain.
   int count_arguments(Range range) const {
-    if (range.first == range.end || (range.end == range.first + 1 && is(range.first, "void")))
-      return 0;
+    if (range.first == range.end || (range.end == range.first + 1 && is(range.first, "void"))) return 0;
     int count = 1;
     bool has_templates = false;
     for (std::size_t i = range.first; i < range.end; ++i) {
@@ -139,13 +131,13 @@ class Checker {
   bool is_called(std::size_t i) const {
     if (i == 0 || !is(i + 1, "(")) return false;
     const auto words = words_before(i);
-    if (contains_any(words, {"decltype", "sizeof", "noexcept", "typeid", "static_assert", "using",
-                             "typedef", "friend", "template", "concept", "requires"})) {
+    if (contains_any(words, {"decltype", "sizeof", "noexcept", "typeid", "static_assert", "using", "typedef", "friend",
+                             "template", "concept", "requires"})) {
       return false;
     }
     const std::size_t before = i - 1;
-    if (is_any(before, {";", "{", "}", "(", "=", "+", "-", "/", "%", "!", "|", "^", "~", "?",
-                        "return", "else", "do", "throw"})) {
+    if (is_any(before, {";", "{", "}", "(", "=", "+", "-", "/", "%", "!", "|", "^", "~", "?", "return", "else", "do",
+                        "throw"})) {
       return true;
     }
     if (is(before, ":")) return contains_any(words, {"?", "case"});
@@ -163,9 +155,7 @@ class Checker {
   }
 
   /// Can no type end here?
-  bool is_operand(std::size_t i) const {
-    return tokens_.at(i).kind == TokenKind::number || is(i, "]");
-  }
+  bool is_operand(std::size_t i) const { return tokens_.at(i).kind == TokenKind::number || is(i, "]"); }
 
   /// Does a launch begin with this name?
   bool is_launch(std::size_t i) const {
@@ -188,11 +178,10 @@ class Checker {
     const int count = count_arguments({call + 2, behind(call + 1) - 1});
     for (const auto& [place, declared] : declarations_) {
       if (tokens_.at(place).text != tokens_.at(call).text) continue;
-      const bool is_other = found != nullptr &&
-                            (declared.is_device != found->is_device ||
-                             declared.is_host != found->is_host || declared.space != found->space);
-      if (is_other || !declared.is_simple || !caller.space.starts_with(declared.space) ||
-          count < 0 || count_arguments(declared.parameters) != count) {
+      const bool is_other = found != nullptr && (declared.is_device != found->is_device ||
+                                                 declared.is_host != found->is_host || declared.space != found->space);
+      if (is_other || !declared.is_simple || !caller.space.starts_with(declared.space) || count < 0 ||
+          count_arguments(declared.parameters) != count) {
         return nullptr;
       }
       found = &declared;
@@ -206,10 +195,9 @@ class Checker {
   void check_return_type(const DeviceFunction& kernel) const {
     const auto words = words_before(kernel.name_at);
     if (!contains_any(words, {"void", "auto", "template"}) &&
-        contains_any(words,
-                     {"int", "float", "double", "bool", "char", "unsigned", "long", "short"})) {
-      refuse(tokens_[kernel.name_at], "the kernel '" + std::string(kernel.name) +
-                                          "' returns something, but a kernel must be void");
+        contains_any(words, {"int", "float", "double", "bool", "char", "unsigned", "long", "short"})) {
+      refuse(tokens_[kernel.name_at],
+             "the kernel '" + std::string(kernel.name) + "' returns something, but a kernel must be void");
     }
   }
 
@@ -220,9 +208,8 @@ class Checker {
   void check_streams(const DeviceFunction& function) const {
     for (std::size_t i = function.body.first; i < function.body.end; ++i) {
       if (is(i, "cout") && is(i - 1, "::") && is(i - 2, "std"))
-        refuse(tokens_.at(i),
-               described(function.name, function.is_kernel) +
-                   " uses std::cout, which is the host's; in a kernel, write printf()");
+        refuse(tokens_.at(i), described(function.name, function.is_kernel) +
+                                  " uses std::cout, which is the host's; in a kernel, write printf()");
     }
   }
 
@@ -233,32 +220,28 @@ class Checker {
     const std::string_view name = tokens_.at(call).text;
     if (std::find(names.begin(), names.end(), name) == names.end()) return false;
     return is_of_calls_only(name) &&
-           std::none_of(declarations_.begin(), declarations_.end(), [&](const auto& declared) {
-             return tokens_.at(declared.first).text == name;
-           });
+           std::none_of(declarations_.begin(), declarations_.end(),
+                        [&](const auto& declared) { return tokens_.at(declared.first).text == name; });
   }
 
   void check_call(std::size_t call, const Declaration& caller) const {
     const std::string name(tokens_.at(call).text);
     const std::string caller_name(tokens_.at(caller.name_at).text);
-    const std::string device_caller =
-        described(caller_name, words_before(caller.name_at).contains("__global__"));
+    const std::string device_caller = described(caller_name, words_before(caller.name_at).contains("__global__"));
     if (caller.is_device && is_of_library(call))
-      refuse(tokens_.at(call),
-             device_caller + " calls '" + name + "', a function of the host, which no GPU has");
+      refuse(tokens_.at(call), device_caller + " calls '" + name + "', a function of the host, which no GPU has");
     const Declaration* const callee = callee_of(call, caller);
     if (callee == nullptr) return;
     if (caller.is_device && !callee->is_device)
-      refuse(tokens_.at(call), device_caller + " calls '" + name +
-                                   "', a function of the host; write __device__ before that one");
+      refuse(tokens_.at(call),
+             device_caller + " calls '" + name + "', a function of the host; write __device__ before that one");
     if (caller.is_device || callee->is_host) return;
     if (words_before(callee->name_at).contains("__global__"))
-      refuse(tokens_.at(call), "the kernel '" + name + "' is called like a function; launch it: " +
-                                   name + "<<<blocks, threads>>>(...)");
-    refuse(tokens_.at(call),
-           "'" + caller_name + "' calls '" + name +
-               "' on the host, but that is __device__; write __host__ __device__ before "
-               "it");
+      refuse(tokens_.at(call),
+             "the kernel '" + name + "' is called like a function; launch it: " + name + "<<<blocks, threads>>>(...)");
+    refuse(tokens_.at(call), "'" + caller_name + "' calls '" + name +
+                                 "' on the host, but that is __device__; write __host__ __device__ before "
+                                 "it");
   }
 
   /// A launch of a function whose every declaration is one of the host.
@@ -271,9 +254,8 @@ class Checker {
       is_declared = true;
     }
     if (!is_declared || is_any(launch - 1, {"::", ".", ">"}) || !is_of_calls_only(name)) return;
-    refuse(
-        tokens_.at(launch),
-        "'" + std::string(name) + "' is launched, but is no kernel; declare it as __global__ void");
+    refuse(tokens_.at(launch),
+           "'" + std::string(name) + "' is launched, but is no kernel; declare it as __global__ void");
   }
 
   Tokens tokens_;  ///< without the spaces
@@ -283,8 +265,6 @@ class Checker {
 
 }  // namespace
 
-void refuse_wrong_calls(const Tokens& tokens) {
-  Checker(tokens).check();
-}
+void refuse_wrong_calls(const Tokens& tokens) { Checker(tokens).check(); }
 
 }  // namespace cuda_on_cpu

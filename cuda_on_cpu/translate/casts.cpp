@@ -15,9 +15,7 @@ class Walk {
   std::size_t place() const { return place_; }
   bool at_end() const { return place_ == none; }
   bool is(std::string_view wanted) const { return tokens_->is(place_, wanted); }
-  bool is_any(std::initializer_list<std::string_view> wanted) const {
-    return tokens_->is_any(place_, wanted);
-  }
+  bool is_any(std::initializer_list<std::string_view> wanted) const { return tokens_->is_any(place_, wanted); }
   bool is_word() const { return tokens_->is_word(place_); }
   std::string_view text() const { return (*tokens_)[place_].text; }
 
@@ -75,14 +73,11 @@ bool skip_kernel(Walk& walk, const std::set<std::string_view>& kernels) {
 }
 
 constexpr std::array<std::string_view, 24> with_place = {
-    "cudaMalloc",        "cudaMallocAsync", "cudaMallocManaged",
-    "cudaMallocPitch",   "cudaMallocHost",  "cudaHostAlloc",
-    "cudaFree",          "cudaFreeAsync",   "cudaFreeHost",
-    "cudaMemcpy",        "cudaMemcpyAsync", "cudaMemcpy2D",
-    "cudaMemcpy2DAsync", "cudaMemcpyPeer",  "cudaMemcpyPeerAsync",
-    "cudaMemset",        "cudaMemsetAsync", "cudaMemset2D",
-    "cudaMemset2DAsync", "cudaMalloc3D",    "cudaMemset3D",
-    "cudaMemset3DAsync", "cudaMemcpy3D",    "cudaMemcpy3DAsync"};
+    "cudaMalloc",      "cudaMallocAsync",   "cudaMallocManaged", "cudaMallocPitch",   "cudaMallocHost",
+    "cudaHostAlloc",   "cudaFree",          "cudaFreeAsync",     "cudaFreeHost",      "cudaMemcpy",
+    "cudaMemcpyAsync", "cudaMemcpy2D",      "cudaMemcpy2DAsync", "cudaMemcpyPeer",    "cudaMemcpyPeerAsync",
+    "cudaMemset",      "cudaMemsetAsync",   "cudaMemset2D",      "cudaMemset2DAsync", "cudaMalloc3D",
+    "cudaMemset3D",    "cudaMemset3DAsync", "cudaMemcpy3D",      "cudaMemcpy3DAsync"};
 
 /// Of the function that has two forms, the one without a pool.
 constexpr std::string_view malloc_async =
@@ -112,8 +107,7 @@ std::map<std::size_t, Cast> find_casts(const Tokens& tokens) {
 
 std::string function_value(std::string_view name) {
   if (std::find(with_place.begin(), with_place.end(), name) == with_place.end()) return "";
-  const std::string function =
-      name == "cudaMallocAsync" ? std::string(malloc_async) : "&::" + std::string(name);
+  const std::string function = name == "cudaMallocAsync" ? std::string(malloc_async) : "&::" + std::string(name);
   return "cuda_on_cpu::WithoutPlace<" + function + ">::call";
 }
 

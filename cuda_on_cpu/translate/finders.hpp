@@ -62,8 +62,7 @@ struct InlinePtx {
 };
 
 /// All in device functions whose instruction is known, by the token that they begin with.
-std::map<std::size_t, InlinePtx> find_inline_ptx(const Tokens& tokens,
-                                                 const std::vector<DeviceFunction>& functions);
+std::map<std::size_t, InlinePtx> find_inline_ptx(const Tokens& tokens, const std::vector<DeviceFunction>& functions);
 
 // Casts of kernels to untyped pointers, `(void*)kernel`: an address does not tell the types of the
 // parameters, without which a kernel cannot be called here.

@@ -57,14 +57,12 @@ class Finder {
       if (token.is("template")) function.is_template = true;
       if (token.is("<")) ++templates;
       if (token.is(">") && templates > 0) --templates;
-      if (token.is("(") && i > qualifier && name < tokens_.size() && is_function_name(name) &&
-          templates == 0) {
+      if (token.is("(") && i > qualifier && name < tokens_.size() && is_function_name(name) && templates == 0) {
         break;
       }
       if (token.is("(") || token.is("[")) {
         const std::size_t close = tokens_.close_of(i);
-        if (name < tokens_.size() && tokens_[name].is("__launch_bounds__"))
-          function.bound = first_argument(i, close);
+        if (name < tokens_.size() && tokens_[name].is("__launch_bounds__")) function.bound = first_argument(i, close);
         i = close;
       } else if (token.is(";") || token.is("{") || token.is("}") ||
                  (token.is("=") && templates == 0 && i > qualifier)) {
@@ -98,9 +96,8 @@ class Finder {
     if (tokens_.is_any(place, {">", "]"})) return true;  // a specialization
     const TokenKind kind = tokens_[place].kind;
     return (kind == TokenKind::word || kind == TokenKind::symbol) &&
-           !tokens_.is_any(place, {"__launch_bounds__", "__attribute__", "__align__",
-                                   "__builtin_align__", "alignas", "__declspec", "decltype",
-                                   "__cluster_dims__", "noexcept", ",", "*", "&", ")"});
+           !tokens_.is_any(place, {"__launch_bounds__", "__attribute__", "__align__", "__builtin_align__", "alignas",
+                                   "__declspec", "decltype", "__cluster_dims__", "noexcept", ",", "*", "&", ")"});
   }
 
   Range first_argument(std::size_t open, std::size_t close) const {
@@ -132,24 +129,20 @@ bool starts_with_any(std::string_view word, std::initializer_list<std::string_vi
 /// A function or type of textures and surfaces, judged by its name and by what follows it.
 bool is_texture(std::string_view word, const Token& follower) {
   if (word == "texture" || word == "surface") return follower.is("<");
-  if (starts_with_any(word,
-                      {"tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D"})) {
+  if (starts_with_any(word, {"tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D"})) {
     return follower.is("(") || follower.is("<");
   }
-  return starts_with_any(
-      word, {"cudaTextureObject", "cudaSurfaceObject", "cudaCreateTexture", "cudaCreateSurface",
-             "cudaBindTexture", "cudaBindSurface", "cudaTextureDesc", "cudaResourceDesc"});
+  return starts_with_any(word, {"cudaTextureObject", "cudaSurfaceObject", "cudaCreateTexture", "cudaCreateSurface",
+                                "cudaBindTexture", "cudaBindSurface", "cudaTextureDesc", "cudaResourceDesc"});
 }
 
 bool is_driver_api(std::string_view word, const Token& follower) {
   if (word.size() < 4 || follower.is("::")) return false;
-  if (starts_with_any(
-          word, {"CUresult", "CUdevice", "CUcontext", "CUmodule", "CUfunction", "CUdeviceptr"}))
+  if (starts_with_any(word, {"CUresult", "CUdevice", "CUcontext", "CUmodule", "CUfunction", "CUdeviceptr"}))
     return true;
   return follower.is("(") &&
-         starts_with_any(word, {"cuInit", "cuDevice", "cuCtx", "cuModule", "cuMem", "cuLaunch",
-                                "cuFunc", "cuStream", "cuEvent", "cuLink", "cuArray", "cuGetError",
-                                "cuDriverGet", "cuOccupancy"});
+         starts_with_any(word, {"cuInit", "cuDevice", "cuCtx", "cuModule", "cuMem", "cuLaunch", "cuFunc", "cuStream",
+                                "cuEvent", "cuLink", "cuArray", "cuGetError", "cuDriverGet", "cuOccupancy"});
 }
 
 /// The token behind this one that is no space, or the last one.
@@ -164,11 +157,9 @@ void refuse_in_device_code(const Tokens& tokens, const DeviceFunction& function,
     const Token& token = tokens[i];
     const bool is_ptx = token.is("asm") || token.is("__asm__") || token.is("__asm");
     if (is_ptx && !known_ptx.contains(i)) {
-      refuse(token,
-             "inline PTX (" + std::string(token.text) + ") in the " + kind + " '" +
-                 std::string(function.name) +
-                 "' is for a GPU's processor; of PTX, CUDA on the CPU knows mma.sync and reading "
-                 "special registers, so write this in C++");
+      refuse(token, "inline PTX (" + std::string(token.text) + ") in the " + kind + " '" + std::string(function.name) +
+                        "' is for a GPU's processor; of PTX, CUDA on the CPU knows mma.sync and reading "
+                        "special registers, so write this in C++");
     }
     if (!function.is_host && i + 2 < function.body.end && token.is("<") && tokens[i + 1].is("<") &&
         follower_of(tokens, i + 1).is("<")) {
@@ -181,21 +172,16 @@ void refuse_in_device_code(const Tokens& tokens, const DeviceFunction& function,
 
 }  // namespace
 
-std::vector<DeviceFunction> find_device_functions(const Tokens& tokens) {
-  return Finder(tokens).find();
-}
+std::vector<DeviceFunction> find_device_functions(const Tokens& tokens) { return Finder(tokens).find(); }
 
 bool has_function_in_headers(const Tokens& tokens, std::string_view name) {
-  const auto is_of_word = [](char c) {
-    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-  };
+  const auto is_of_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (const Token& token : tokens) {
     if (token.kind != TokenKind::directive) continue;
     const std::string_view text = token.text;
     for (std::size_t i = text.find(name); i < text.size(); i = text.find(name, i + 1)) {
       const std::size_t end = text.find_first_not_of(" \t\n", i + name.size());
-      if ((i == 0 || !is_of_word(text[i - 1])) && end < text.size() && text[end] == '(')
-        return true;
+      if ((i == 0 || !is_of_word(text[i - 1])) && end < text.size() && text[end] == '(') return true;
     }
   }
   return false;
@@ -207,17 +193,13 @@ void refuse_what_is_missing(const Tokens& tokens, const std::vector<DeviceFuncti
     if (tokens[i].kind != TokenKind::word) continue;
     const std::string word(tokens[i].text);
     if (is_texture(word, follower_of(tokens, i))) {
-      refuse(tokens[i],
-             "'" + word + "': CUDA on the CPU has no textures and no surfaces; this needs a GPU");
+      refuse(tokens[i], "'" + word + "': CUDA on the CPU has no textures and no surfaces; this needs a GPU");
     }
     if (is_driver_api(word, follower_of(tokens, i))) {
-      refuse(tokens[i],
-             "'" + word +
-                 "' is of the driver API; CUDA on the CPU has the runtime API (cuda...) only");
+      refuse(tokens[i], "'" + word + "' is of the driver API; CUDA on the CPU has the runtime API (cuda...) only");
     }
   }
-  for (const DeviceFunction& function : functions)
-    refuse_in_device_code(tokens, function, known_ptx);
+  for (const DeviceFunction& function : functions) refuse_in_device_code(tokens, function, known_ptx);
 }
 
 }  // namespace cuda_on_cpu

@@ -49,8 +49,7 @@ int main(int argc, char** argv) {
     if (fs::equivalent(input, argv[2], is_new)) {
       throw TranslationError("INPUT and OUTPUT are the same file, " + input.string());
     }
-    const auto translate =
-        preprocessed ? cuda_on_cpu::translate_preprocessed : cuda_on_cpu::translate;
+    const auto translate = preprocessed ? cuda_on_cpu::translate_preprocessed : cuda_on_cpu::translate;
     std::string text = read(input);
     if (device != nullptr) text = cuda_on_cpu::merge_passes(text, read(device), input.string());
     write(argv[2], translate(text, input.string()));

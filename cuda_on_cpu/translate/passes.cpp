@@ -38,9 +38,7 @@ class Pass {
   std::size_t offset(std::size_t token) const {
     return static_cast<std::size_t>(tokens_[token].text.data() - text_.data());
   }
-  std::string_view between(std::size_t first, std::size_t end) const {
-    return text_.substr(first, end - first);
-  }
+  std::string_view between(std::size_t first, std::size_t end) const { return text_.substr(first, end - first); }
 
   std::string_view text_;
   Tokens tokens_;
@@ -61,8 +59,7 @@ std::size_t counterpart(const Pass& host, std::size_t from, const DeviceFunction
 
 }  // namespace
 
-std::string merge_passes(std::string_view host_text, std::string_view device_text,
-                         const std::string& file) {
+std::string merge_passes(std::string_view host_text, std::string_view device_text, const std::string& file) {
   if (host_text == device_text) return std::string(host_text);
   const Pass host(host_text, file);
   const Pass device(device_text, file);
@@ -72,10 +69,8 @@ std::string merge_passes(std::string_view host_text, std::string_view device_tex
   bool were_together = true;  // the functions before these
   for (std::size_t i = 0; i <= count; ++i) {
     const bool at_end = i == count;
-    const std::size_t same =
-        at_end ? host.functions().size() : counterpart(host, next, device.functions()[i]);
-    const bool are_together =
-        at_end ? next == same : same == next && same < host.functions().size();
+    const std::size_t same = at_end ? host.functions().size() : counterpart(host, next, device.functions()[i]);
+    const bool are_together = at_end ? next == same : same == next && same < host.functions().size();
     // Behind the same function and before the same: the host's, which has all that the host runs.
     const bool is_hosts = were_together && are_together;
     if (i > 0) text += is_hosts ? host.place(next - 1, true) : device.place(i - 1, true);

@@ -179,11 +179,10 @@ std::optional<std::string> product(const Statement& statement) {
     if (types != known.types || groups.size() != 4) continue;
     for (const std::string_view possible : known.shapes) {
       if (shape != possible) continue;
-      return "::cuda_on_cpu::multiply_matrices<" + match[2].str() + ", " + match[3].str() + ", " +
-             match[4].str() + ", ::cuda_on_cpu::" + std::string(known.factor) + ", " +
-             std::string(known.sum) + ">(::cuda_on_cpu::results(" + groups[0] +
-             "), ::cuda_on_cpu::registers(" + groups[1] + "), ::cuda_on_cpu::registers(" +
-             groups[2] + "), ::cuda_on_cpu::registers(" + groups[3] + "))";
+      return "::cuda_on_cpu::multiply_matrices<" + match[2].str() + ", " + match[3].str() + ", " + match[4].str() +
+             ", ::cuda_on_cpu::" + std::string(known.factor) + ", " + std::string(known.sum) +
+             ">(::cuda_on_cpu::results(" + groups[0] + "), ::cuda_on_cpu::registers(" + groups[1] +
+             "), ::cuda_on_cpu::registers(" + groups[2] + "), ::cuda_on_cpu::registers(" + groups[3] + "))";
     }
   }
   return std::nullopt;
@@ -191,8 +190,7 @@ std::optional<std::string> product(const Statement& statement) {
 
 }  // namespace
 
-std::map<std::size_t, InlinePtx> find_inline_ptx(const Tokens& tokens,
-                                                 const std::vector<DeviceFunction>& functions) {
+std::map<std::size_t, InlinePtx> find_inline_ptx(const Tokens& tokens, const std::vector<DeviceFunction>& functions) {
   std::map<std::size_t, InlinePtx> found;
   for (const DeviceFunction& function : functions) {
     for (std::size_t i = function.body.first; i < function.body.end; ++i) {

@@ -7,9 +7,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
@@ -30,9 +28,7 @@ class Scanner {
   }
 
  private:
-  char peek(std::size_t ahead = 0) const {
-    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
-  }
+  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
 
   bool comes(std::string_view wanted) const { return text_.substr(at_).starts_with(wanted); }
 
@@ -81,8 +77,7 @@ class Scanner {
         const std::size_t end = text_.find("*/", at_ + 2);
         if (end == std::string_view::npos) fail(begin, "the comment that begins here never ends");
         at_ = end + 2;
-      } else if (peek() == ' ' || peek() == '\t' || peek() == '\r' || peek() == '\v' ||
-                 peek() == '\f') {
+      } else if (peek() == ' ' || peek() == '\t' || peek() == '\r' || peek() == '\v' || peek() == '\f') {
         ++at_;
       } else {
         return at_ > begin;
@@ -183,8 +178,7 @@ class Scanner {
   void number() {
     for (;;) {
       const bool has_exponent = peek() == 'e' || peek() == 'E' || peek() == 'p' || peek() == 'P';
-      if ((has_exponent && (peek(1) == '+' || peek(1) == '-')) ||
-          (peek() == '\'' && is_word(peek(1)))) {
+      if ((has_exponent && (peek(1) == '+' || peek(1) == '-')) || (peek() == '\'' && is_word(peek(1)))) {
         at_ += 2;
       } else if (is_word(peek()) || peek() == '.') {
         ++at_;
@@ -203,8 +197,7 @@ class Scanner {
     if (peek() != '"' && peek() != '\'') return TokenKind::word;
     const bool is_raw = peek() == '"' && text.ends_with('R');
     if (is_raw) text.remove_suffix(1);
-    if (!(is_raw && text.empty()) &&
-        std::find(prefixes.begin(), prefixes.end(), text) == prefixes.end()) {
+    if (!(is_raw && text.empty()) && std::find(prefixes.begin(), prefixes.end(), text) == prefixes.end()) {
       return TokenKind::word;
     }
     if (is_raw) {
@@ -243,8 +236,7 @@ class Scanner {
   }
 
   [[noreturn]] void fail(std::size_t place, const std::string& what) const {
-    const auto lines =
-        std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(place), '\n');
+    const auto lines = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(place), '\n');
     throw TranslationError(file_ + ":" + std::to_string(lines + 1) + ": " + what);
   }
 
@@ -266,22 +258,16 @@ void refuse(const Token& token, const std::string& what) {
   throw TranslationError(std::string(token.file) + ":" + std::to_string(token.line) + ": " + what);
 }
 
-bool Tokens::is(std::size_t place, std::string_view wanted) const {
-  return place < size() && at(place).is(wanted);
-}
+bool Tokens::is(std::size_t place, std::string_view wanted) const { return place < size() && at(place).is(wanted); }
 
 bool Tokens::is_any(std::size_t place, std::initializer_list<std::string_view> wanted) const {
-  return std::any_of(wanted.begin(), wanted.end(),
-                     [&](std::string_view word) { return is(place, word); });
+  return std::any_of(wanted.begin(), wanted.end(), [&](std::string_view word) { return is(place, word); });
 }
 
-bool Tokens::is_word(std::size_t place) const {
-  return place < size() && at(place).kind == TokenKind::word;
-}
+bool Tokens::is_word(std::size_t place) const { return place < size() && at(place).kind == TokenKind::word; }
 
 bool Tokens::is_border(std::size_t place) const {
-  return place < size() &&
-         (at(place).kind == TokenKind::define || at(place).kind == TokenKind::end_of_define);
+  return place < size() && (at(place).kind == TokenKind::define || at(place).kind == TokenKind::end_of_define);
 }
 
 bool Tokens::contains(Range range, std::string_view wanted) const {

@@ -30,9 +30,7 @@ struct Replacement {
   std::function<std::string()> text;  ///< with all their line breaks
 };
 
-std::string in_quotes(const std::string& text) {
-  return (std::ostringstream() << std::quoted(text)).str();
-}
+std::string in_quotes(const std::string& text) { return (std::ostringstream() << std::quoted(text)).str(); }
 
 class Translator {
  public:
@@ -55,9 +53,7 @@ class Translator {
  private:
   // ------------------------------------------------------------------------- walking over tokens
 
-  [[noreturn]] void fail(std::size_t place, const std::string& what) const {
-    refuse(tokens_[place], what);
-  }
+  [[noreturn]] void fail(std::size_t place, const std::string& what) const { refuse(tokens_[place], what); }
 
   bool is(std::size_t place, std::string_view wanted) const { return tokens_.is(place, wanted); }
   bool is_border(std::size_t place) const { return tokens_.is_border(place); }
@@ -67,8 +63,7 @@ class Translator {
   /// The bracket that closes the one here.
   std::size_t close_of(std::size_t open) const {
     const std::size_t close = tokens_.close_of(open);
-    if (close == tokens_.size())
-      fail(open, "the '" + std::string(tokens_[open].text) + "' is never closed");
+    if (close == tokens_.size()) fail(open, "the '" + std::string(tokens_[open].text) + "' is never closed");
     return close;
   }
 
@@ -155,14 +150,13 @@ class Translator {
   /// namesakes.
   void find_bounds() {
     for (const DeviceFunction& function : functions_) {
-      if (function.is_kernel && function.bound.first < function.bound.end)
-        bounded_.insert(function.name);
+      if (function.is_kernel && function.bound.first < function.bound.end) bounded_.insert(function.name);
     }
     for (const DeviceFunction& function : functions_) {
       if (!function.is_kernel || !bounded_.contains(function.name)) continue;
       const bool has_bound = function.bound.first < function.bound.end;
-      inserted_[function.body.first] += " if (::cuda_on_cpu::exceeds_launch_bound(" +
-                                        (has_bound ? flat(function.bound) : "~0U") + ")) return;";
+      inserted_[function.body.first] +=
+          " if (::cuda_on_cpu::exceeds_launch_bound(" + (has_bound ? flat(function.bound) : "~0U") + ")) return;";
     }
   }
 
@@ -202,8 +196,7 @@ class Translator {
       } else if (token.is("}") && !in_define && !braces.empty()) {
         braces.pop_back();
       } else if (token.is("__shared__")) {
-        find_shared(i,
-                    !in_define && std::find(braces.begin(), braces.end(), false) == braces.end());
+        find_shared(i, !in_define && std::find(braces.begin(), braces.end(), false) == braces.end());
       } else if (is(i, "<") && is(i + 1, "<")) {
         const std::size_t begin = i;
         const std::size_t last = end_of_opening(begin);
@@ -213,8 +206,7 @@ class Translator {
     }
   }
 
-  static void follow(std::string_view directive, std::vector<bool>& braces,
-                     std::vector<std::vector<bool>>& branches) {
+  static void follow(std::string_view directive, std::vector<bool>& braces, std::vector<std::vector<bool>>& branches) {
     directive.remove_prefix(std::min(directive.find_first_not_of("# \t"), directive.size()));
     if (directive.starts_with("if")) {
       branches.push_back(braces);
@@ -300,9 +292,8 @@ class Translator {
 
   /// Words that may stand before an expression without being a part of it.
   bool is_keyword(std::size_t place) const {
-    return tokens_.is_any(place,
-                          {"return", "else", "do", "if", "while", "for", "switch", "case", "throw",
-                           "constexpr", "co_yield", "co_return", "co_await", "sizeof"});
+    return tokens_.is_any(place, {"return", "else", "do", "if", "while", "for", "switch", "case", "throw", "constexpr",
+                                  "co_yield", "co_return", "co_await", "sizeof"});
   }
 
   /// Is `(...)` behind this token a call, so that the token belongs to the expression?
@@ -355,8 +346,7 @@ class Translator {
 
   std::vector<Passing> parameters_of(Range kernel) const {
     for (const DeviceFunction& function : functions_) {
-      if (function.is_kernel && is_named(kernel, function.name))
-        return parameters_in(function.parameters);
+      if (function.is_kernel && is_named(kernel, function.name)) return parameters_in(function.parameters);
     }
     return {};
   }
@@ -381,8 +371,7 @@ class Translator {
         parameters_in(range).size() != count_arguments(launch.arguments))
       return "";
     std::string name = flat(launch.kernel);
-    if (name != only->name || !uses_namespace() || !has_function_in_headers(tokens_, name))
-      return name;
+    if (name != only->name || !uses_namespace() || !has_function_in_headers(tokens_, name)) return name;
     // std::fill may be there, too.
     return is_outside(only->name_at) && !is_hidden(*only) ? "::" + name : "";
   }
@@ -392,8 +381,7 @@ class Translator {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (i == kernel.name_at || !is(i, kernel.name)) continue;
       const std::size_t behind = next(i);
-      if (behind == none || !(is(behind, "(") || (is(behind, "<") && is(behind + 1, "<"))))
-        return true;
+      if (behind == none || !(is(behind, "(") || (is(behind, "<") && is(behind + 1, "<")))) return true;
     }
     return false;
   }
@@ -419,8 +407,7 @@ class Translator {
   /// Is there another declaration of the name, that is none of a kernel?
   bool is_overloaded(const DeviceFunction& kernel) const {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      if (i == kernel.name_at || !is(i, kernel.name) || next(i) == none || !is(next(i), "("))
-        continue;
+      if (i == kernel.name_at || !is(i, kernel.name) || next(i) == none || !is(next(i), "(")) continue;
       std::size_t before = previous(i);
       if (before == none || !(is_name(before) || tokens_.is_any(before, {"*", "&", ">"}))) continue;
       while (before != none && !tokens_.is_any(before, {"__global__", ";", "}", "{"})) {
@@ -458,8 +445,7 @@ class Translator {
       if (opens_template(i)) i = close_of_template(i, range.end);
       if (is(i, "const")) is_constant = true;
       if (is(i, "*")) parameters.back() = Passing::pointer;
-      if (is(i, "&") && !is(i - 1, "&") && !is(i + 1, "&") && !is_constant)
-        parameters.back() = Passing::reference;
+      if (is(i, "&") && !is(i - 1, "&") && !is(i + 1, "&") && !is_constant) parameters.back() = Passing::reference;
       if (is(i, ",")) {
         parameters.push_back(Passing::value);
         is_constant = false;
@@ -514,8 +500,7 @@ class Translator {
       if (is(end, "{") && definition.end == first && type_keyword(first, end) != none) {
         definition = {type_keyword(first, end), close_of(end) + 1};
       } else if (is(end, "=") || is(end, "{")) {
-        fail(end,
-             "shared memory cannot be initialized where it is declared; its type needs a name");
+        fail(end, "shared memory cannot be initialized where it is declared; its type needs a name");
       }
       if (tokens_.opens(end)) end = close_of(end);
     }
@@ -528,10 +513,10 @@ class Translator {
       declare_in_functions(end, text + ";");
       text = "struct " + tag + " {}";
     }
-    replacements_[first] = {end, [=, this] {
-                              return type + text + line_breaks({first, definition.first}) +
-                                     line_breaks({definition.end, end});
-                            }};
+    replacements_[first] = {
+        end, [=, this] {
+          return type + text + line_breaks({first, definition.first}) + line_breaks({definition.end, end});
+        }};
   }
 
   /// The struct, class, union or enum whose brace this is.
@@ -552,16 +537,14 @@ class Translator {
   std::string definition_text(Range definition) const {
     const std::string keyword(tokens_[definition.first].text);
     const bool is_named = is_name(next(definition.first));
-    return keyword + (is_named ? "" : " " + defined_type(definition)) +
-           emit({definition.first + 1, definition.end});
+    return keyword + (is_named ? "" : " " + defined_type(definition)) + emit({definition.first + 1, definition.end});
   }
 
   /// Shared memory may be declared outside of functions, where it has no place yet. So each
   /// function that names it declares it.
   void declare_in_functions(std::size_t place, const std::string& declaration) {
     for (const DeviceFunction& function : functions_) {
-      if (function.body.first > place && uses_shared(function))
-        inserted_[function.body.first] += " " + declaration;
+      if (function.body.first > place && uses_shared(function)) inserted_[function.body.first] += " " + declaration;
     }
   }
 
@@ -602,9 +585,7 @@ class Translator {
     return tokens_.is_any(place, {"alignas", "__align__", "__builtin_align__", "__attribute__"});
   }
 
-  bool is_type_of(std::size_t place) const {
-    return tokens_.is_any(place, {"decltype", "__typeof__"});
-  }
+  bool is_type_of(std::size_t place) const { return tokens_.is_any(place, {"decltype", "__typeof__"}); }
 
   /// A token of a declaration, or several in brackets.
   struct Piece {
@@ -624,8 +605,7 @@ class Translator {
 
   /// @param definition of a type in it, or nothing.
   /// @param tag an expression whose type tells the variable from others.
-  std::string shared_text(std::size_t place, Range range, Range definition,
-                          const std::string& tag) {
+  std::string shared_text(std::size_t place, Range range, Range definition, const std::string& tag) {
     std::string attributes;
     std::string alignment;
     bool is_dynamic = false;
@@ -633,8 +613,7 @@ class Translator {
     std::string base;  // the type that all variables of the declaration have in common
     std::string text;
     const auto end_variable = [&] {
-      text += (text.empty() ? "" : "; ") + attributes +
-              variable(place, pieces, base, alignment, is_dynamic, tag);
+      text += (text.empty() ? "" : "; ") + attributes + variable(place, pieces, base, alignment, is_dynamic, tag);
       pieces.clear();
     };
     for (std::size_t i = range.first; i < range.end; ++i) {
@@ -699,14 +678,13 @@ class Translator {
     const std::string& identifier = pieces[name].text;
     names_.push_back(identifier);
     if (!is_dynamic) {
-      return "auto& " + identifier + " = ::cuda_on_cpu::shared<" + type +
-             join(pieces, array, pieces.size()) + ">(" + tag + ", \"" + identifier + "\"" +
-             alignment + ")";
+      return "auto& " + identifier + " = ::cuda_on_cpu::shared<" + type + join(pieces, array, pieces.size()) + ">(" +
+             tag + ", \"" + identifier + "\"" + alignment + ")";
     }
     if (array == pieces.size()) fail(place, "extern __shared__ must declare an array");
     const std::string extents = join(pieces, array + 1, pieces.size());
-    return (extents.empty() ? type : "auto") + "* const " + identifier +
-           " = ::cuda_on_cpu::dynamic_shared<" + type + extents + ">(\"" + identifier + "\")";
+    return (extents.empty() ? type : "auto") + "* const " + identifier + " = ::cuda_on_cpu::dynamic_shared<" + type +
+           extents + ">(\"" + identifier + "\")";
   }
 
   // ------------------------------------------------------------------------------------- writing
@@ -716,8 +694,7 @@ class Translator {
     std::string text;
     for (std::size_t i = range.first; i < range.end; ++i) {
       const Token& token = tokens_[i];
-      if (const auto inserted = inserted_.find(i); inserted != inserted_.end())
-        text += inserted->second;
+      if (const auto inserted = inserted_.find(i); inserted != inserted_.end()) text += inserted->second;
       if (const auto found = replacements_.find(i); found != replacements_.end()) {
         if (text.ends_with(':')) text += ' ';  // or ::stagewise would begin with three of them
         text += found->second.text();
@@ -745,8 +722,7 @@ class Translator {
       return "__attribute__((noinline))";
     }
     if (own_atomics_.contains(place)) return std::string(token.text) + "_of_old_devices";
-    if (token.is("__forceinline__") && is_inline_anyway(place))
-      return "__attribute__((always_inline))";
+    if (token.is("__forceinline__") && is_inline_anyway(place)) return "__attribute__((always_inline))";
     if ((token.is("NULL") || token.is("__null")) && is_argument_of_launch(place)) return "nullptr";
     if (is_value(place)) {
       const std::string value = function_value(token.text);
@@ -759,8 +735,7 @@ class Translator {
   /// scope?
   bool is_value(std::size_t place) const {
     const std::size_t behind = next(place);
-    if (!tokens_[place].text.starts_with("cuda") || behind == none ||
-        tokens_.is_any(behind, {"(", "<", "::"}))
+    if (!tokens_[place].text.starts_with("cuda") || behind == none || tokens_.is_any(behind, {"(", "<", "::"}))
       return false;
     std::size_t before = previous(place);
     if (before != none && is(before, "::")) {
@@ -783,9 +758,7 @@ class Translator {
 
   /// Does another word of the declaration say "inline"?
   bool is_inline_anyway(std::size_t place) const {
-    const auto is_inline = [&](std::size_t i) {
-      return tokens_.is_any(i, {"inline", "__inline__", "__inline"});
-    };
+    const auto is_inline = [&](std::size_t i) { return tokens_.is_any(i, {"inline", "__inline__", "__inline"}); };
     for (std::size_t i = previous(place); i != none && is_name(i); i = previous(i)) {
       if (is_inline(i)) return true;
     }
@@ -805,9 +778,7 @@ class Translator {
       }
       text += token.kind == TokenKind::space ? " " : token.text;
     }
-    text.erase(
-        std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
-        text.end());
+    text.erase(std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; }), text.end());
     return text;
   }
 
@@ -828,8 +799,8 @@ class Translator {
     const std::string target = flat(store.target);
     std::string value = emit(store.value);
     if (!store.operation.empty()) value = target + " " + store.operation + " (" + value + ")";
-    return "::cuda_on_cpu::store_in_lockstep(" + target + line_breaks(store.target) +
-           ", [&] { return " + value + "; })";
+    return "::cuda_on_cpu::store_in_lockstep(" + target + line_breaks(store.target) + ", [&] { return " + value +
+           "; })";
   }
 
   std::string launch_text(const Launch& launch) const {
@@ -839,18 +810,16 @@ class Translator {
     const bool has_references = with_references_.contains(launch.kernel.first);
     const std::string address = has_arguments ? address_of_kernel(launch) : "";
     const auto behind = inserted_.find(launch.arguments.end);
-    return "::cuda_on_cpu::" + std::string(is_bounded(launch.kernel) ? "Bounded" : "") + "Launch(" +
-           in_quotes(kernel) + ", {" +
-           line_breaks({launch.kernel.first, launch.configuration.first}) +
-           emit(launch.configuration) + "})" + (address.empty() ? "(" : ".of(" + address + ", ") +
-           "[=" + (uses_this ? ", this" : "") + "](auto... cuda_on_cpu_arguments) { " + kernel +
-           (has_references ? "(::cuda_on_cpu::passed(cuda_on_cpu_arguments)...); }"
-                           : "(cuda_on_cpu_arguments...); }") +
+    return "::cuda_on_cpu::" + std::string(is_bounded(launch.kernel) ? "Bounded" : "") + "Launch(" + in_quotes(kernel) +
+           ", {" + line_breaks({launch.kernel.first, launch.configuration.first}) + emit(launch.configuration) + "})" +
+           (address.empty() ? "(" : ".of(" + address + ", ") + "[=" + (uses_this ? ", this" : "") +
+           "](auto... cuda_on_cpu_arguments) { " + kernel +
+           (has_references ? "(::cuda_on_cpu::passed(cuda_on_cpu_arguments)...); }" : "(cuda_on_cpu_arguments...); }") +
            (!address.empty() ? ").with("
             : has_arguments  ? ", "
                              : "") +
-           line_breaks({launch.configuration.end, launch.arguments.first}) +
-           emit(launch.arguments) + (behind != inserted_.end() ? behind->second : "") + ")";
+           line_breaks({launch.configuration.end, launch.arguments.first}) + emit(launch.arguments) +
+           (behind != inserted_.end() ? behind->second : "") + ")";
   }
 
   static bool is_unroll(std::string_view text) {
@@ -879,8 +848,8 @@ class Translator {
   std::set<std::size_t> with_references_;        ///< the launches of kernels that take `T&`
   std::set<std::size_t> null_pointers_;          ///< the 0 that a kernel takes as a pointer
   std::set<std::string_view> bounded_;           ///< the kernels that have __launch_bounds__
-  std::set<std::size_t> own_atomics_;  ///< the names of functions that the runtime has, too
-  std::vector<std::string> names_;  ///< the variables of the declaration that is being translated
+  std::set<std::size_t> own_atomics_;            ///< the names of functions that the runtime has, too
+  std::vector<std::string> names_;               ///< the variables of the declaration that is being translated
   bool preprocessed_;
 };
 

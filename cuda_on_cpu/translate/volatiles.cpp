@@ -9,8 +9,8 @@ namespace {
 /// Looks into one function.
 class VolatileFinder {
  public:
-  VolatileFinder(const Tokens& tokens, const std::vector<DeviceFunction>& functions,
-                 const DeviceFunction& function, VolatileUses& uses)
+  VolatileFinder(const Tokens& tokens, const std::vector<DeviceFunction>& functions, const DeviceFunction& function,
+                 VolatileUses& uses)
       : tokens_(tokens), functions_(functions), function_(function), uses_(uses) {}
 
   void find() {
@@ -45,8 +45,7 @@ class VolatileFinder {
       if (!tokens_.is_any(i, {"while", "for"}) || !is(next(i), "(")) continue;
       Range condition = {next(i) + 1, close_of(next(i))};
       if (is(i, "for")) condition = condition_of_for(condition);
-      if (is_volatile(condition) && !assigns(condition))
-        uses_.watching_loops.push_back(next(condition.first - 1));
+      if (is_volatile(condition) && !assigns(condition)) uses_.watching_loops.push_back(next(condition.first - 1));
     }
   }
 
@@ -105,8 +104,7 @@ class VolatileFinder {
       std::string_view name;
       for (std::size_t j = next(i); j < range.end; j = next(j)) {
         if (tokens_.is_any(j, {",", ")", ";", "=", "[", "("})) break;
-        const bool is_type = tokens_.is_any(
-            j, {"int", "unsigned", "float", "double", "char", "bool", "long", "short"});
+        const bool is_type = tokens_.is_any(j, {"int", "unsigned", "float", "double", "char", "bool", "long", "short"});
         name = tokens_.is_word(j) && !is_type ? tokens_[j].text : std::string_view();
       }
       if (!name.empty()) names_.insert(name);
@@ -142,8 +140,7 @@ class VolatileFinder {
     if (!is(open, "[") || has_side_effects({open, close_of(open)})) return false;
     VolatileStore store = {{first, close_of(open) + 1}, "", {}};
     std::size_t i = next(close_of(open));
-    while (i < tokens_.size() && !is(i, "=") && tokens_[i].kind == TokenKind::symbol &&
-           store.operation.size() < 3) {
+    while (i < tokens_.size() && !is(i, "=") && tokens_[i].kind == TokenKind::symbol && store.operation.size() < 3) {
       if (tokens_.is_any(i, {".", "->", ";", "[", "("})) return false;
       store.operation += tokens_[i].text;
       i = i + 1;
@@ -161,8 +158,7 @@ class VolatileFinder {
 
   bool has_side_effects(Range range) const {
     for (std::size_t i = range.first; i < range.end; ++i) {
-      if (is(i, "=") || is(i, "(") || (is(i, "+") && is(i + 1, "+")) ||
-          (is(i, "-") && is(i + 1, "-"))) {
+      if (is(i, "=") || is(i, "(") || (is(i, "+") && is(i + 1, "+")) || (is(i, "-") && is(i + 1, "-"))) {
         return true;
       }
     }
@@ -178,8 +174,7 @@ class VolatileFinder {
 
 }  // namespace
 
-VolatileUses find_volatile_uses(const Tokens& tokens,
-                                const std::vector<DeviceFunction>& functions) {
+VolatileUses find_volatile_uses(const Tokens& tokens, const std::vector<DeviceFunction>& functions) {
   VolatileUses uses;
   for (const DeviceFunction& function : functions) {
     VolatileFinder(tokens, functions, function, uses).find();

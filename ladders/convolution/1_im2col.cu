@@ -27,9 +27,8 @@ using cuda::FastDivmod;
 //! [im2col]
 /// A block works on some windows of a row of the output; blockIdx says which row, and which image.
 template <typename T>
-__global__ void im2col_kernel(ConvolutionProblem p, Index output_height, Index row_elements,
-                              FastDivmod by_window, FastDivmod by_window_row,
-                              const T* __restrict__ input, T* __restrict__ columns) {
+__global__ void im2col_kernel(ConvolutionProblem p, Index output_height, Index row_elements, FastDivmod by_window,
+                              FastDivmod by_window_row, const T* __restrict__ input, T* __restrict__ columns) {
   const Index element = cuda::index_x();
   if (element >= row_elements) return;
   const auto [x, place] = by_window.divide(static_cast<int>(element));
@@ -51,10 +50,9 @@ void im2col(cudaStream_t stream, const ConvolutionProblem& p, const T* input, T*
   const Index window = p.filter_height * window_row;
   const Index row_elements = p.output_width() * window;
   if (row_elements * p.output_height() * p.batch == 0) return;
-  im2col_kernel<<<grid_for_rows(p.batch, p.output_height(), row_elements), cuda::threads_per_block,
-                  0, stream>>>(p, p.output_height(), row_elements,
-                               FastDivmod(static_cast<int>(window)),
-                               FastDivmod(static_cast<int>(window_row)), input, columns);
+  im2col_kernel<<<grid_for_rows(p.batch, p.output_height(), row_elements), cuda::threads_per_block, 0, stream>>>(
+      p, p.output_height(), row_elements, FastDivmod(static_cast<int>(window)),
+      FastDivmod(static_cast<int>(window_row)), input, columns);
   CUDA_CHECK_LAUNCH("im2col");
 }
 

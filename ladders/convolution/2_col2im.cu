@@ -22,9 +22,8 @@ using cuda::FastDivmod;
 
 //! [col2im]
 template <typename T>
-__global__ void col2im_kernel(ConvolutionProblem p, Index output_height, Index output_width,
-                              FastDivmod by_in, const T* __restrict__ dcolumns,
-                              T* __restrict__ dinput) {
+__global__ void col2im_kernel(ConvolutionProblem p, Index output_height, Index output_width, FastDivmod by_in,
+                              const T* __restrict__ dcolumns, T* __restrict__ dinput) {
   const Index element = cuda::index_x();
   if (element >= p.width * p.in) return;
   const auto [x, c] = by_in.divide(static_cast<int>(element));
@@ -52,9 +51,8 @@ template <typename T>
 void col2im(cudaStream_t stream, const ConvolutionProblem& p, const T* dcolumns, T* dinput) {
   const Index row_elements = p.width * p.in;
   if (row_elements * p.height * p.batch == 0) return;
-  col2im_kernel<<<grid_for_rows(p.batch, p.height, row_elements), cuda::threads_per_block, 0,
-                  stream>>>(p, p.output_height(), p.output_width(),
-                            FastDivmod(static_cast<int>(p.in)), dcolumns, dinput);
+  col2im_kernel<<<grid_for_rows(p.batch, p.height, row_elements), cuda::threads_per_block, 0, stream>>>(
+      p, p.output_height(), p.output_width(), FastDivmod(static_cast<int>(p.in)), dcolumns, dinput);
   CUDA_CHECK_LAUNCH("col2im");
 }
 

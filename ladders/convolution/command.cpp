@@ -22,12 +22,10 @@ namespace {
 /// Why convolutions cannot be rounded; nothing if they can.
 std::optional<OptionError> obstacle(const StageOptions& options, bool is_double) {
   if (is_double) {
-    return OptionError("--math tf32 rounds floats: it is for --precision float",
-                       {"math", "precision"});
+    return OptionError("--math tf32 rounds floats: it is for --precision float", {"math", "precision"});
   }
   if (options.at("fuse") == "off") {
-    return OptionError("--math tf32 needs fused convolutions, and --fuse off leaves none",
-                       {"math", "fuse"});
+    return OptionError("--math tf32 needs fused convolutions, and --fuse off leaves none", {"math", "fuse"});
   }
   constexpr int least = 80;
   if (cuda::runs_on_cpu() || cuda::compute_capability() >= least) return std::nullopt;
@@ -64,11 +62,9 @@ class Tf32Executor final : public MinibatchExecutor<float> {
   void run(const ConvolutionBackward& op) {
     const ConvolutionProblem convolution = problem(op.input, op.filter);
     if (!shared_memory::fits_windows(convolution)) return MinibatchExecutor<float>::run(op);
-    ladder::filter_gradient_in_tf32(stream(), convolution, at(op.input), at(op.doutput),
-                                    at(op.dfilter), workspace());
+    ladder::filter_gradient_in_tf32(stream(), convolution, at(op.input), at(op.doutput), at(op.dfilter), workspace());
     if (!op.dinput) return;
-    ladder::input_gradient_in_tf32(stream(), convolution, at(op.filter), at(op.doutput),
-                                   at(op.dinput), workspace());
+    ladder::input_gradient_in_tf32(stream(), convolution, at(op.filter), at(op.doutput), at(op.dinput), workspace());
   }
 
  private:
@@ -96,8 +92,8 @@ InPrecision<T> in_precision() {
 Stage describe_stage() {
   Stage stage = gpu_stage(with_options_of(tf32_offers(), stage04_offers()));
   stage.summary = "Stage 04 with convolutions whose factors are rounded to TF32.";
-  stage.why_idle = [](const std::string& option, const StageOptions& values,
-                      const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {
+  stage.why_idle = [](const std::string& option, const StageOptions& values, const ModelOptions& model,
+                      const WorkerOptions& workers, const Sgd& sgd) {
     if (option != "math") return why_idle_in_step(option, values, model, workers, sgd);
     return std::string(model.name == "cnn" ? "" : "is for the convolutions of --model cnn");
   };
@@ -113,8 +109,6 @@ Stage describe_stage() {
 
 }  // namespace
 
-int run_tf32(int argc, char** argv) {
-  return run_stage(describe_stage(), argc, argv);
-}
+int run_tf32(int argc, char** argv) { return run_stage(describe_stage(), argc, argv); }
 
 }  // namespace stagewise

@@ -18,21 +18,16 @@ void for_parts(const ConvolutionProblem& p, Index images, const Work& work) {
   for (Index first = 0; first < p.batch; first += images) {
     ConvolutionProblem part = p;
     part.batch = std::min(images, p.batch - first);
-    work(part, first * p.height * p.width * p.in,
-         first * p.output_height() * p.output_width() * p.out);
+    work(part, first * p.height * p.width * p.in, first * p.output_height() * p.output_width() * p.out);
   }
 }
 
 /// Whether there is nothing to multiply; stage 02's kernels then do what is left.
-bool is_empty(const ConvolutionProblem& p) {
-  return p.output_pixels() == 0 || p.out == 0 || p.window() == 0;
-}
+bool is_empty(const ConvolutionProblem& p) { return p.output_pixels() == 0 || p.out == 0 || p.window() == 0; }
 
 }  // namespace
 
-Index im2col_elements(const ConvolutionProblem& p) {
-  return p.output_height() * p.output_width() * p.window();
-}
+Index im2col_elements(const ConvolutionProblem& p) { return p.output_height() * p.output_width() * p.window(); }
 
 template <typename T>
 Index images_at_a_time(const ConvolutionProblem& p) {
@@ -43,29 +38,23 @@ Index images_at_a_time(const ConvolutionProblem& p) {
 
 //! [im2col]
 template <typename T>
-void convolution(cudaStream_t stream, const ConvolutionProblem& p, const T* input, const T* filter,
-                 T* output, const Im2colImages<T>& columns, Workspace& workspace,
-                 const GemmRung<T>* rung) {
+void convolution(cudaStream_t stream, const ConvolutionProblem& p, const T* input, const T* filter, T* output,
+                 const Im2colImages<T>& columns, Workspace& workspace, const GemmRung<T>* rung) {
   if (is_empty(p)) return naive_cuda::convolution(stream, p, input, filter, output);
   for_parts(p, columns.images, [&](const ConvolutionProblem& part, Index inputs, Index outputs) {
     im2col(stream, part, input + inputs, columns.data);
-    gemm<T>(stream,
-            {.m = part.output_pixels(),
-             .n = p.out,
-             .k = p.window(),
-             .a = columns.data,
-             .b = filter,
-             .c = output + outputs},
-            workspace, rung);
+    gemm<T>(
+        stream,
+        {.m = part.output_pixels(), .n = p.out, .k = p.window(), .a = columns.data, .b = filter, .c = output + outputs},
+        workspace, rung);
   });
 }
 //! [im2col]
 
 //! [gradients]
 template <typename T>
-void convolution_backward(cudaStream_t stream, const ConvolutionProblem& p, const T* input,
-                          const T* filter, const T* doutput, T* dinput, T* dfilter,
-                          const Im2colImages<T>& columns, Workspace& workspace,
+void convolution_backward(cudaStream_t stream, const ConvolutionProblem& p, const T* input, const T* filter,
+                          const T* doutput, T* dinput, T* dfilter, const Im2colImages<T>& columns, Workspace& workspace,
                           const GemmRung<T>* rung) {
   if (is_empty(p)) {
     return naive_cuda::convolution_backward(stream, p, input, filter, doutput, dinput, dfilter);
@@ -101,17 +90,13 @@ void convolution_backward(cudaStream_t stream, const ConvolutionProblem& p, cons
 
 template Index images_at_a_time<float>(const ConvolutionProblem&);
 template Index images_at_a_time<double>(const ConvolutionProblem&);
-template void convolution(cudaStream_t, const ConvolutionProblem&, const float*, const float*,
-                          float*, const Im2colImages<float>&, Workspace&, const GemmRung<float>*);
-template void convolution(cudaStream_t, const ConvolutionProblem&, const double*, const double*,
-                          double*, const Im2colImages<double>&, Workspace&,
-                          const GemmRung<double>*);
-template void convolution_backward(cudaStream_t, const ConvolutionProblem&, const float*,
-                                   const float*, const float*, float*, float*,
-                                   const Im2colImages<float>&, Workspace&, const GemmRung<float>*);
-template void convolution_backward(cudaStream_t, const ConvolutionProblem&, const double*,
-                                   const double*, const double*, double*, double*,
-                                   const Im2colImages<double>&, Workspace&,
-                                   const GemmRung<double>*);
+template void convolution(cudaStream_t, const ConvolutionProblem&, const float*, const float*, float*,
+                          const Im2colImages<float>&, Workspace&, const GemmRung<float>*);
+template void convolution(cudaStream_t, const ConvolutionProblem&, const double*, const double*, double*,
+                          const Im2colImages<double>&, Workspace&, const GemmRung<double>*);
+template void convolution_backward(cudaStream_t, const ConvolutionProblem&, const float*, const float*, const float*,
+                                   float*, float*, const Im2colImages<float>&, Workspace&, const GemmRung<float>*);
+template void convolution_backward(cudaStream_t, const ConvolutionProblem&, const double*, const double*, const double*,
+                                   double*, double*, const Im2colImages<double>&, Workspace&, const GemmRung<double>*);
 
 }  // namespace stagewise::ladder

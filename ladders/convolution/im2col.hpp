@@ -41,17 +41,16 @@ Index images_at_a_time(const ConvolutionProblem& problem);
 /// @param columns room for at least one image.
 /// @param rung multiplies; null: the one that suits.
 template <typename T>
-void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const T* input,
-                 const T* filter, T* output, const Im2colImages<T>& columns, Workspace& workspace,
+void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const T* input, const T* filter, T* output,
+                 const Im2colImages<T>& columns, Workspace& workspace,
                  const shared_memory::GemmRung<T>* rung = nullptr);
 
 /// The gradients of convolution() with respect to its input and its filter.
 /// @param dinput null where nobody needs it.
 /// @param columns,rung see convolution().
 template <typename T>
-void convolution_backward(cudaStream_t stream, const ConvolutionProblem& problem, const T* input,
-                          const T* filter, const T* doutput, T* dinput, T* dfilter,
-                          const Im2colImages<T>& columns, Workspace& workspace,
+void convolution_backward(cudaStream_t stream, const ConvolutionProblem& problem, const T* input, const T* filter,
+                          const T* doutput, T* dinput, T* dfilter, const Im2colImages<T>& columns, Workspace& workspace,
                           const shared_memory::GemmRung<T>* rung = nullptr);
 
 }  // namespace stagewise::ladder

@@ -17,15 +17,14 @@ class Im2colExecutor final : public SharedMemoryExecutor<T> {
   using SharedMemoryExecutor<T>::run;
   void run(const Convolution& op) {
     const ConvolutionProblem problem = this->problem(op.input, op.filter);
-    ladder::convolution(this->stream(), problem, this->at(op.input), this->at(op.filter),
-                        this->at(op.output), columns_for(problem), this->workspace(),
-                        this->gemm_rung());
+    ladder::convolution(this->stream(), problem, this->at(op.input), this->at(op.filter), this->at(op.output),
+                        columns_for(problem), this->workspace(), this->gemm_rung());
   }
   void run(const ConvolutionBackward& op) {
     const ConvolutionProblem problem = this->problem(op.input, op.filter);
-    ladder::convolution_backward(this->stream(), problem, this->at(op.input), this->at(op.filter),
-                                 this->at(op.doutput), this->at(op.dinput), this->at(op.dfilter),
-                                 columns_for(problem), this->workspace(), this->gemm_rung());
+    ladder::convolution_backward(this->stream(), problem, this->at(op.input), this->at(op.filter), this->at(op.doutput),
+                                 this->at(op.dinput), this->at(op.dfilter), columns_for(problem), this->workspace(),
+                                 this->gemm_rung());
   }
 
  private:

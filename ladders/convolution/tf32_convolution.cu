@@ -22,32 +22,27 @@ using shared_memory::RatedTile;
 /// See shared_memory::ConvolutionTiles. Where channels are copied one by one, nothing is rounded.
 struct Tf32Tiles {
   // rate, BM, BN, BK, WM, WN, slice-k, buffers, blocks
-  using Vectors = shared_memory::LayerTable<MmaTf32, RatedTile<330, 128, 64, 32, 64, 32, 1, 3, 2>,
-                                            RatedTile<320, 128, 32, 32, 64, 32, 1, 3, 3>,
-                                            RatedTile<330, 64, 64, 32, 32, 32, 1, 3, 2>,
-                                            RatedTile<335, 32, 32, 64, 32, 32, 4, 3, 2>>;
+  using Vectors = shared_memory::LayerTable<
+      MmaTf32, RatedTile<330, 128, 64, 32, 64, 32, 1, 3, 2>, RatedTile<320, 128, 32, 32, 64, 32, 1, 3, 3>,
+      RatedTile<330, 64, 64, 32, 32, 32, 1, 3, 2>, RatedTile<335, 32, 32, 64, 32, 32, 4, 3, 2>>;
   using Scalars = shared_memory::ConvolutionTiles<float>::Scalars;
 };
 //! [tf32_tiles]
 
 }  // namespace
 
-void convolution_relu_pool_in_tf32(cudaStream_t stream,
-                                   const ConvolutionReluPoolProblem<float>& layer,
+void convolution_relu_pool_in_tf32(cudaStream_t stream, const ConvolutionReluPoolProblem<float>& layer,
                                    Workspace& workspace) {
   minibatch::convolution_relu_pool_in<Tf32Tiles>(stream, layer, workspace);
 }
 
-void filter_gradient_in_tf32(cudaStream_t stream, const ConvolutionProblem& convolution,
-                             const float* input, const float* doutput, float* dfilter,
-                             Workspace& workspace) {
-  shared_memory::filter_gradient<Tf32Tiles>(stream, convolution, input, doutput, dfilter,
-                                            workspace);
+void filter_gradient_in_tf32(cudaStream_t stream, const ConvolutionProblem& convolution, const float* input,
+                             const float* doutput, float* dfilter, Workspace& workspace) {
+  shared_memory::filter_gradient<Tf32Tiles>(stream, convolution, input, doutput, dfilter, workspace);
 }
 
-void input_gradient_in_tf32(cudaStream_t stream, const ConvolutionProblem& convolution,
-                            const float* filter, const float* doutput, float* dinput,
-                            Workspace& workspace) {
+void input_gradient_in_tf32(cudaStream_t stream, const ConvolutionProblem& convolution, const float* filter,
+                            const float* doutput, float* dinput, Workspace& workspace) {
   shared_memory::input_gradient<Tf32Tiles>(stream, convolution, filter, doutput, dinput, workspace);
 }
 

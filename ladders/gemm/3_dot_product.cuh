@@ -32,8 +32,8 @@ constexpr int max_dot_threads = 256;
 
 //! [dot_product]
 template <typename Tree, typename T>
-__global__ void gemm_dot_product_kernel(Index elements, Index n, Index k, T alpha, Operand<T> a,
-                                        Operand<T> b, T beta, T* __restrict__ c) {
+__global__ void gemm_dot_product_kernel(Index elements, Index n, Index k, T alpha, Operand<T> a, Operand<T> b, T beta,
+                                        T* __restrict__ c) {
   __shared__ T partial[max_dot_threads];
   for (Index element = blockIdx.x; element < elements; element += gridDim.x) {
     const Index row = element / n;

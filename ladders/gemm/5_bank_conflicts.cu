@@ -36,8 +36,8 @@ constexpr int size = 32;
 
 //! [coalesced_tile]
 template <int padding, typename T>
-__global__ void gemm_coalesced_tile_kernel(Index m, Index n, Index k, T alpha, Operand<T> a,
-                                           Operand<T> b, T beta, T* __restrict__ c) {
+__global__ void gemm_coalesced_tile_kernel(Index m, Index n, Index k, T alpha, Operand<T> a, Operand<T> b, T beta,
+                                           T* __restrict__ c) {
   __shared__ T a_tile[size][size + padding];  // [step][row]
   __shared__ T b_tile[size][size + padding];  // [step][column]
   const int y = static_cast<int>(threadIdx.y);
@@ -52,10 +52,8 @@ __global__ void gemm_coalesced_tile_kernel(Index m, Index n, Index k, T alpha, O
   for (Index top = blockIdx.y * Index{size}; top < m; top += gridDim.y * Index{size}) {
     T sum = 0;
     for (Index step = 0; step < k; step += size) {
-      a_tile[a_step][a_row] =
-          top + a_row < m && step + a_step < k ? a(top + a_row, step + a_step) : T{0};
-      b_tile[b_step][b_column] =
-          left + b_column < n && step + b_step < k ? b(step + b_step, left + b_column) : T{0};
+      a_tile[a_step][a_row] = top + a_row < m && step + a_step < k ? a(top + a_row, step + a_step) : T{0};
+      b_tile[b_step][b_column] = left + b_column < n && step + b_step < k ? b(step + b_step, left + b_column) : T{0};
       __syncthreads();
       for (int i = 0; i < size; ++i) sum += a_tile[i][y] * b_tile[i][x];
       __syncthreads();

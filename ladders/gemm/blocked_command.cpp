@@ -40,8 +40,6 @@ Stage describe_stage() {
 
 }  // namespace
 
-int run_blocked(int argc, char** argv) {
-  return run_stage(describe_stage(), argc, argv);
-}
+int run_blocked(int argc, char** argv) { return run_stage(describe_stage(), argc, argv); }
 
 }  // namespace stagewise

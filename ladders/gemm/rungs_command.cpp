@@ -33,11 +33,10 @@ Stage describe_stage() {
   stage.option("reduce").default_choice = shared_memory::default_reduce_rung;
   stage.option("convolution").choices = {"auto", "direct", "im2col", "implicit"};
   stage.summary = "Stage 03 with every rung of the ladders.";
-  stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,
-                      const ModelOptions& model, const auto&... /*others*/) {
-    return option == "convolution" && model.name != "cnn"
-               ? "is for --model cnn: " + model.name + " has no convolutions"
-               : "";
+  stage.why_idle = [](const std::string& option, const StageOptions& /*values*/, const ModelOptions& model,
+                      const auto&... /*others*/) {
+    return option == "convolution" && model.name != "cnn" ? "is for --model cnn: " + model.name + " has no convolutions"
+                                                          : "";
   };
   stage.in_float.make_executor = make_executor<float>;
   stage.in_double.make_executor = make_executor<double>;
@@ -49,8 +48,6 @@ Stage describe_stage() {
 
 }  // namespace
 
-int run_rungs(int argc, char** argv) {
-  return run_stage(describe_stage(), argc, argv);
-}
+int run_rungs(int argc, char** argv) { return run_stage(describe_stage(), argc, argv); }
 
 }  // namespace stagewise

@@ -18,8 +18,8 @@ namespace {
 
 using minibatch::persistent::Choice;
 
-std::string why_not_persistent(const StageOptions& values, const ModelOptions& model,
-                               const WorkerOptions& workers, const Sgd& sgd) {
+std::string why_not_persistent(const StageOptions& values, const ModelOptions& model, const WorkerOptions& workers,
+                               const Sgd& sgd) {
   if (!is_plain(sgd)) return "is for --optimizer sgd with a constant rate";
   if (model.name != "mlp" || model.hidden.size() != 1) {
     return "is for --model mlp with one hidden layer";
@@ -53,9 +53,8 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& /*options*/) {
 /// The whole step as one line, if there is a kernel for it.
 /// @throws Error if it is asked for, and the network is too large.
 template <typename T>
-std::optional<Program> persistent_step(const Program& step, const ModelOptions& model,
-                                       const Sgd& sgd, const WorkerOptions& workers,
-                                       const StageOptions& options, Index max_rows) {
+std::optional<Program> persistent_step(const Program& step, const ModelOptions& model, const Sgd& sgd,
+                                       const WorkerOptions& workers, const StageOptions& options, Index max_rows) {
   if (!why_not_persistent(options, model, workers, sgd).empty()) return std::nullopt;
   return minibatch::persistent::as_persistent_step<T>(step, max_rows, choice_of(options));
 }
@@ -64,19 +63,18 @@ template <typename T>
 std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
   const StepSetup<T>& setup = arguments.setup;
   TrainingPrograms training = build_training(setup.network.model, arguments.sgd, setup.workers);
-  auto step = persistent_step<T>(training.step, arguments.model, arguments.sgd, setup.workers,
-                                 arguments.options, setup.max_rows);
+  auto step = persistent_step<T>(training.step, arguments.model, arguments.sgd, setup.workers, arguments.options,
+                                 setup.max_rows);
   if (!step) return make_recorded_step(arguments);
   training.step = *std::move(step);
-  return std::make_unique<PersistentTraining<T>>(
-      setup, static_cast<PersistentExecutor<T>&>(*setup.network.executor), std::move(training),
-      arguments.starts);
+  return std::make_unique<PersistentTraining<T>>(setup, static_cast<PersistentExecutor<T>&>(*setup.network.executor),
+                                                 std::move(training), arguments.starts);
 }
 
 /// What `info` shows.
 template <typename T>
-Program step_program(const Model& model, const ModelOptions& described, const Sgd& sgd,
-                     const WorkerOptions& workers, const StageOptions& options, Index max_rows) {
+Program step_program(const Model& model, const ModelOptions& described, const Sgd& sgd, const WorkerOptions& workers,
+                     const StageOptions& options, Index max_rows) {
   const Program step = build_training(model, sgd, workers).step;
   auto persistent = persistent_step<T>(step, described, sgd, workers, options, max_rows);
   return persistent ? *std::move(persistent) : fuse_as_chosen<T>(step, options, max_rows);
@@ -94,8 +92,8 @@ InPrecision<T> in_precision() {
 Stage describe_stage() {
   Stage stage = gpu_stage(with_options_of(persistent_offers(), stage04_offers()));
   stage.summary = "Stage 04 with kernels that stay on the GPU.";
-  stage.why_idle = [](const std::string& option, const StageOptions& values,
-                      const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {
+  stage.why_idle = [](const std::string& option, const StageOptions& values, const ModelOptions& model,
+                      const WorkerOptions& workers, const Sgd& sgd) {
     return option == "persistent" ? why_not_persistent(values, model, workers, sgd)
                                   : why_idle_in_step(option, values, model, workers, sgd);
   };
@@ -110,8 +108,6 @@ Stage describe_stage() {
 
 }  // namespace
 
-int run_persistent(int argc, char** argv) {
-  return run_stage(describe_stage(), argc, argv);
-}
+int run_persistent(int argc, char** argv) { return run_stage(describe_stage(), argc, argv); }
 
 }  // namespace stagewise

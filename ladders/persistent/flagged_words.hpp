@@ -37,14 +37,10 @@ __host__ __device__ inline Word make_word(std::uint32_t number, std::uint32_t da
 }
 
 /// The request that a word belongs to.
-__host__ __device__ inline std::uint32_t number_of(Word word) {
-  return static_cast<std::uint32_t>(word >> 32U);
-}
+__host__ __device__ inline std::uint32_t number_of(Word word) { return static_cast<std::uint32_t>(word >> 32U); }
 
 /// The 4 bytes of data in a word.
-__host__ __device__ inline std::uint32_t data_of(Word word) {
-  return static_cast<std::uint32_t>(word);
-}
+__host__ __device__ inline std::uint32_t data_of(Word word) { return static_cast<std::uint32_t>(word); }
 //! [words]
 
 // std::array has no functions for kernels.

@@ -38,8 +38,7 @@ struct Rung {
 template <typename T>
 class Message {
  public:
-  Message(const AllReduceOptions& options, mpi::World& world, const mpi::Placement& placement,
-          Index count)
+  Message(const AllReduceOptions& options, mpi::World& world, const mpi::Placement& placement, Index count)
       : options_(options),
         world_(world),
         placement_(placement),
@@ -67,26 +66,23 @@ class Message {
                                    std::function<void()> enqueue) {
       return Rung{{.name = name, .file = file, .idea = idea, .bytes = bytes()}, std::move(enqueue)};
     };
-    const auto by_kernels = [&](const char* name, const char* file, const char* idea,
-                                std::function<void()> enqueue) {
+    const auto by_kernels = [&](const char* name, const char* file, const char* idea, std::function<void()> enqueue) {
       Rung rung = from_the_host(name, file, idea, std::move(enqueue));
       rung.row.skipped = reason;
       rung.is_recorded = true;
       return rung;
     };
-    return {from_the_host("host", "stages/05_mpi/transport/by_mpi.hpp",
-                          "MPI_Allreduce in the hosts' memory", [this] { add_up(*host_); }),
+    return {from_the_host("host", "stages/05_mpi/transport/by_mpi.hpp", "MPI_Allreduce in the hosts' memory",
+                          [this] { add_up(*host_); }),
             from_the_host("ring", "ladders/program/ring.hpp", "in a ring, with MPI_Sendrecv",
                           [this] { ring_.add_up(stream_, y_); }),
-            by_kernels("one-shot", "stages/05_mpi/all_reduce/1_one_shot.cu",
-                       "flagged words to every GPU",
+            by_kernels("one-shot", "stages/05_mpi/all_reduce/1_one_shot.cu", "flagged words to every GPU",
                        [this] {
                          peers_->one_shot(stream_, {y_, count_});
                        }),
-            by_kernels("two-shot", "stages/05_mpi/all_reduce/2_two_shot.cu",
-                       "each GPU adds up a shard", [this] {
-                         peers_->two_shot(stream_, {y_, count_});
-                       })};
+            by_kernels("two-shot", "stages/05_mpi/all_reduce/2_two_shot.cu", "each GPU adds up a shard", [this] {
+              peers_->two_shot(stream_, {y_, count_});
+            })};
   }
 
   /// NCCL, if it can be used here.
@@ -138,8 +134,7 @@ class Message {
     constexpr double most = 500;
     double once = seconds_of([&] { rung.enqueue(); });
     world_.broadcast(once);
-    const auto sums =
-        cuda::runs_on_cpu() ? 1 : static_cast<int>(std::clamp(wanted_seconds / once, 1.0, most));
+    const auto sums = cuda::runs_on_cpu() ? 1 : static_cast<int>(std::clamp(wanted_seconds / once, 1.0, most));
     const auto enqueue_all = [&] {
       for (int i = 0; i < sums; ++i) rung.enqueue();
     };
@@ -185,8 +180,7 @@ class Message {
 
 /// @throws Error if the only rung that was asked for cannot be used.
 template <typename T>
-Table run_size(const AllReduceOptions& options, mpi::World& world, const mpi::Placement& placement,
-               Index bytes) {
+Table run_size(const AllReduceOptions& options, mpi::World& world, const mpi::Placement& placement, Index bytes) {
   Message<T> message(options, world, placement, bytes / static_cast<Index>(sizeof(T)));
   std::vector<Rung> rungs = message.rungs();
   const bool all = options.rung == "all";
@@ -236,13 +230,11 @@ std::vector<Table> run_sizes(const AllReduceOptions& options, mpi::World& world)
 
 Results run(const AllReduceOptions& options, mpi::World& world) {
   if (world.size() == 1) {
-    throw UsageError(
-        "all-reduce is for several processes, and there is but one: start them with mpirun -n");
+    throw UsageError("all-reduce is for several processes, and there is but one: start them with mpirun -n");
   }
   return {"all-reduce",
           {{"ranks", world.size()}},
-          options.precision == "double" ? run_sizes<double>(options, world)
-                                        : run_sizes<float>(options, world)};
+          options.precision == "double" ? run_sizes<double>(options, world) : run_sizes<float>(options, world)};
 }
 
 }  // namespace stagewise::ladder

@@ -20,9 +20,8 @@ namespace {
 
 /// "10 images of 28x28x1 in float, with 32 filters of 5x5"
 std::string describe(const ConvolutionOptions& o) {
-  return count_of(o.images, "image") + " of " + by_times({o.size, o.size, o.channels}) + " in " +
-         o.precision + ", with " + count_of(o.filters, "filter") + " of " +
-         by_times({o.filter, o.filter});
+  return count_of(o.images, "image") + " of " + by_times({o.size, o.size, o.channels}) + " in " + o.precision +
+         ", with " + count_of(o.filters, "filter") + " of " + by_times({o.filter, o.filter});
 }
 
 /// How many values there are; doubles, because the products of sizes may overflow an integer.
@@ -42,9 +41,7 @@ Counts counts_of(const ConvolutionOptions& o) {
   const auto images = static_cast<double>(o.images);
   const auto channels = static_cast<double>(o.channels);
   const auto filters = static_cast<double>(o.filters);
-  const auto pixels_of = [](Index side) {
-    return static_cast<double>(side) * static_cast<double>(side);
-  };
+  const auto pixels_of = [](Index side) { return static_cast<double>(side) * static_cast<double>(side); };
   const double window = pixels_of(o.filter) * channels;
   const double output_pixels = pixels_of(o.size - o.filter + 1);
   return {.window = window,
@@ -63,9 +60,9 @@ void check_layer_fits(const ConvolutionOptions& o) {
   const double given = counts.input + counts.filter + counts.bias;
   const double found = counts.sum + counts.pooled;
   constexpr double columns_bytes = 64 << 20;  // images_at_a_time(), at least one image
-  const double columns = std::max(
-      sizeof(T) * counts.image_columns,
-      std::min(columns_bytes, sizeof(T) * static_cast<double>(o.images) * counts.image_columns));
+  const double columns =
+      std::max(sizeof(T) * counts.image_columns,
+               std::min(columns_bytes, sizeof(T) * static_cast<double>(o.images) * counts.image_columns));
   check_memory("the layer of " + describe(o), sizeof(T) * (given + found) + columns,
                (sizeof(T) + sizeof(double)) * (given + found) +
                    sizeof(double) * counts.sum);  // expected: before the relu, and behind it
@@ -116,8 +113,7 @@ class Layer {
     if (!with_pooling) return;
     const std::vector<double> bias(host_bias_.begin(), host_bias_.end());
     std::vector<double> activated(expected_sum_.size());
-    serial::add_bias(problem_.output_pixels(), problem_.out, expected_sum_.data(), bias.data(),
-                     activated.data());
+    serial::add_bias(problem_.output_pixels(), problem_.out, expected_sum_.data(), bias.data(), activated.data());
     serial::activate(Activation::relu, sum_.elements(), activated.data(), activated.data());
     expected_output_.resize(static_cast<std::size_t>(pooling().output_elements()));
     serial::average_pool(pooling(), activated.data(), expected_output_.data());
@@ -127,8 +123,7 @@ class Layer {
   Runner::Work work(const Runner& runner, bool with_pooling) {
     const auto& expected = with_pooling ? expected_output_ : expected_sum_;
     const Index pixels = std::ssize(expected) / problem_.out;
-    Runner::Work work =
-        runner.work_on(with_pooling ? output_ : sum_, expected, pixels, problem_.out);
+    Runner::Work work = runner.work_on(with_pooling ? output_ : sum_, expected, pixels, problem_.out);
     work.prepare = [&] {
       poison(runner.stream(), sum_);
       poison(runner.stream(), output_);
@@ -154,8 +149,7 @@ class Layer {
   Tensor<T> input_ = on_device<T>(std::ssize(host_input_));
   Tensor<T> filter_ = on_device<T>(std::ssize(host_filter_));
   Tensor<T> bias_ = on_device<T>(std::ssize(host_bias_));
-  Tensor<T> columns_ =
-      on_device<T>(ladder::images_at_a_time<T>(problem_) * ladder::im2col_elements(problem_));
+  Tensor<T> columns_ = on_device<T>(ladder::images_at_a_time<T>(problem_) * ladder::im2col_elements(problem_));
   Tensor<T> sum_ = on_device<T>(problem_.output_pixels() * problem_.out);
   Tensor<T> output_ = on_device<T>(pooling().output_elements());
   std::shared_ptr<const Texture> texture_;
@@ -182,24 +176,20 @@ std::vector<Table> run_convolution(const ConvolutionOptions& o) {
   // The bias and the pooling are four more additions; neither the relu nor a mean makes a
   // difference larger. The operations are the convolution's again, so that the rates can be
   // compared.
-  const Row output_row{
-      .bound = bound_of_sum<T>(counts.window + 4, std::hypot(deviation, 1 / std::sqrt(3.0))),
-      .operations = counts.operations(),
-      .bytes = sizeof(T) * (counts.input + counts.filter + counts.bias + counts.pooled)};
-  const bool picks_direct = shared_memory::pick_convolution(layer.convolution) ==
-                            shared_memory::ConvolutionVariant::direct;
-  Table sums{.rows = rows_of(convolution_ladder<T>(), o.rung, layer, sum_row,
-                             picks_direct ? "direct" : "implicit")};
+  const Row output_row{.bound = bound_of_sum<T>(counts.window + 4, std::hypot(deviation, 1 / std::sqrt(3.0))),
+                       .operations = counts.operations(),
+                       .bytes = sizeof(T) * (counts.input + counts.filter + counts.bias + counts.pooled)};
+  const bool picks_direct =
+      shared_memory::pick_convolution(layer.convolution) == shared_memory::ConvolutionVariant::direct;
+  Table sums{.rows = rows_of(convolution_ladder<T>(), o.rung, layer, sum_row, picks_direct ? "direct" : "implicit")};
   Table outputs{"whole layer", "", rows_of(layer_ladder<T>(), o.rung, layer, output_row)};
   const Row& first = sums.rows.empty() ? output_row : sum_row;
   const bool has_both = !sums.rows.empty() && !outputs.rows.empty();
-  const std::string of_layer =
-      has_both ? ", those of the whole layer " + scientific(output_row.bound) : "";
-  print_problem(
-      {{"layer", describe(o)},
-       {"check", "each element is at most " + scientific(first.bound) +
-                     " from stage 01's in double" + of_layer + "; inputs are random in [-1, 1)"}},
-      first.bytes, first.operations, o.precision);
+  const std::string of_layer = has_both ? ", those of the whole layer " + scientific(output_row.bound) : "";
+  print_problem({{"layer", describe(o)},
+                 {"check", "each element is at most " + scientific(first.bound) + " from stage 01's in double" +
+                               of_layer + "; inputs are random in [-1, 1)"}},
+                first.bytes, first.operations, o.precision);
 
   operands.compute_expected(is_any_run(outputs));
   std::vector<Table> tables;
@@ -228,16 +218,13 @@ void declare(CLI::App& command, ConvolutionOptions& options) {
 
 Results run(const ConvolutionOptions& o) {
   if (o.filter > o.size) {
-    throw UsageError("--filter " + std::to_string(o.filter) + " is larger than --size " +
-                     std::to_string(o.size) + ": it must fit into the image");
+    throw UsageError("--filter " + std::to_string(o.filter) + " is larger than --size " + std::to_string(o.size) +
+                     ": it must fit into the image");
   }
-  return {"convolution",
-          {{"images", o.images},
-           {"size", o.size},
-           {"channels", o.channels},
-           {"filter", o.filter},
-           {"filters", o.filters}},
-          o.precision == "double" ? run_convolution<double>(o) : run_convolution<float>(o)};
+  return {
+      "convolution",
+      {{"images", o.images}, {"size", o.size}, {"channels", o.channels}, {"filter", o.filter}, {"filters", o.filters}},
+      o.precision == "double" ? run_convolution<double>(o) : run_convolution<float>(o)};
 }
 
 }  // namespace stagewise::ladder

@@ -28,8 +28,7 @@ void compute_from_texture(cudaStream_t stream, const LayerProblem<T>& p, Workspa
 }
 
 template <typename T>
-void compute_with_fast_math(cudaStream_t stream, const LayerProblem<T>& p,
-                            Workspace& /*workspace*/) {
+void compute_with_fast_math(cudaStream_t stream, const LayerProblem<T>& p, Workspace& /*workspace*/) {
   if constexpr (has_nvcc && is_float<T>) {
     fast_math::convolution(stream, p.convolution, p.input, p.filter, p.sum);
   }
@@ -49,8 +48,7 @@ void compute_by_im2col(cudaStream_t stream, const LayerProblem<T>& p, Workspace&
 
 template <typename T>
 void compute_implicitly(cudaStream_t stream, const LayerProblem<T>& p, Workspace& workspace) {
-  shared_memory::convolution(stream, ConvolutionVariant::implicit, p.convolution, p.input, p.filter,
-                             p.sum, workspace);
+  shared_memory::convolution(stream, ConvolutionVariant::implicit, p.convolution, p.input, p.filter, p.sum, workspace);
 }
 
 /// As stage 03 does it: four kernels.
@@ -86,8 +84,8 @@ template <typename T>
 Support supports_pooling(const LayerProblem<T>& p) {
   const ConvolutionProblem& c = p.convolution;
   if (c.output_height() % pooling_side == 0 && c.output_width() % pooling_side == 0) return {};
-  return {"windows of 2 x 2 do not cover an output of " + std::to_string(c.output_height()) +
-          " x " + std::to_string(c.output_width())};
+  return {"windows of 2 x 2 do not cover an output of " + std::to_string(c.output_height()) + " x " +
+          std::to_string(c.output_width())};
 }
 
 template <typename T>
@@ -101,24 +99,24 @@ Support supports_fused(const LayerProblem<T>& p) {
 
 template <typename T>
 constexpr auto convolution_rungs = std::to_array<Rung<LayerProblem<T>>>({
-    {"direct", "stages/02_naive_cuda/convolution.cu", "stage 02: a thread an output",
-     compute_directly<T>, supports_everything<LayerProblem<T>>},
-    {"texture", "ladders/program/texture_convolution.cu", "the input through a texture",
-     compute_from_texture<T>, supports_texture<T>},
-    {"fast-math", "stages/02_naive_cuda/convolution.cu", "direct, with --use_fast_math",
-     compute_with_fast_math<T>, supports_fast_math<T>},
+    {"direct", "stages/02_naive_cuda/convolution.cu", "stage 02: a thread an output", compute_directly<T>,
+     supports_everything<LayerProblem<T>>},
+    {"texture", "ladders/program/texture_convolution.cu", "the input through a texture", compute_from_texture<T>,
+     supports_texture<T>},
+    {"fast-math", "stages/02_naive_cuda/convolution.cu", "direct, with --use_fast_math", compute_with_fast_math<T>,
+     supports_fast_math<T>},
     {"im2col", "ladders/convolution/1_im2col.cu", "a product with a matrix", compute_by_im2col<T>,
      supports_everything<LayerProblem<T>>},
-    {"implicit", "stages/03_shared_memory/convolution.cu", "the matrix never written",
-     compute_implicitly<T>, supports_everything<LayerProblem<T>>},
+    {"implicit", "stages/03_shared_memory/convolution.cu", "the matrix never written", compute_implicitly<T>,
+     supports_everything<LayerProblem<T>>},
 });
 
 template <typename T>
 constexpr auto layer_rungs = std::to_array<Rung<LayerProblem<T>>>({
-    {"separate", "stages/02_naive_cuda/elementwise.cu", "implicit, and three more kernels",
-     compute_separately<T>, supports_pooling<T>},
-    {"fused", "stages/04_minibatch/convolution/convolution.cu", "stage 04: one kernel",
-     compute_fused<T>, supports_fused<T>},
+    {"separate", "stages/02_naive_cuda/elementwise.cu", "implicit, and three more kernels", compute_separately<T>,
+     supports_pooling<T>},
+    {"fused", "stages/04_minibatch/convolution/convolution.cu", "stage 04: one kernel", compute_fused<T>,
+     supports_fused<T>},
 });
 
 }  // namespace

@@ -27,8 +27,7 @@ class Texture {
   Texture& operator=(const Texture&) = delete;
 
   /// Enqueues stage 02's convolution, with the input from the texture.
-  void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const float* filter,
-                   float* output) const;
+  void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const float* filter, float* output) const;
 
   /// How many elements the current GPU's textures have at most.
   static Index max_elements();
@@ -73,7 +72,6 @@ namespace stagewise::fast_math {
 
 /// As naive_cuda::convolution() does.
 template <typename T>
-void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const T* input,
-                 const T* filter, T* output);
+void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const T* input, const T* filter, T* output);
 
 }  // namespace stagewise::fast_math

@@ -67,16 +67,14 @@ void check_factors(const GemmOptions& o) {
 /// @throws Error if the problem does not fit into memory.
 template <typename T>
 Row row_of(const GemmOptions& o) {
-  const auto factors = static_cast<double>(o.m) * static_cast<double>(o.k) +
-                       static_cast<double>(o.k) * static_cast<double>(o.n);
+  const auto factors =
+      static_cast<double>(o.m) * static_cast<double>(o.k) + static_cast<double>(o.k) * static_cast<double>(o.n);
   const auto results = static_cast<double>(o.m) * static_cast<double>(o.n);
   // Of floats, cuBLAS and the rungs with wgmma make copies in fewer bits.
   const double copies = has_cublas && std::is_same_v<T, float> ? (2 + 4) * factors : 0;
-  check_memory(
-      "the product of A " + shape_text(o.m, o.k) + " and B " + shape_text(o.k, o.n) + " in " +
-          o.precision,
-      sizeof(T) * (factors + results) + (has_cublas ? ReferenceGemm::workspace_bytes : 0) + copies,
-      (sizeof(T) + sizeof(double)) * (factors + results) + 2 * sizeof(T) * results);
+  check_memory("the product of A " + shape_text(o.m, o.k) + " and B " + shape_text(o.k, o.n) + " in " + o.precision,
+               sizeof(T) * (factors + results) + (has_cublas ? ReferenceGemm::workspace_bytes : 0) + copies,
+               (sizeof(T) + sizeof(double)) * (factors + results) + 2 * sizeof(T) * results);
   return {.bound = bound_of_sum<T>(static_cast<double>(o.k), deviation_of(o.k, o.alpha, o.beta)),
           .per_rounding = 8 * deviation_of(o.k, o.alpha, o.beta),
           .operations = 2 * results * static_cast<double>(o.k),
@@ -101,8 +99,8 @@ constexpr std::string_view top_rung = std::is_same_v<T, double> ? "tensor-cores"
 
 /// "64x104, 16 deep, slice-k 2, split-k 3".
 std::string plan_text(const shared_memory::TileInfo& tile, int split_k) {
-  return std::to_string(tile.BM) + "x" + std::to_string(tile.BN) + ", " + std::to_string(tile.BK) +
-         " deep, slice-k " + std::to_string(tile.slice_k) + ", split-k " + std::to_string(split_k);
+  return std::to_string(tile.BM) + "x" + std::to_string(tile.BN) + ", " + std::to_string(tile.BK) + " deep, slice-k " +
+         std::to_string(tile.slice_k) + ", split-k " + std::to_string(split_k);
 }
 
 /// The rung whose tiles are asked for.
@@ -117,12 +115,10 @@ const shared_memory::GemmRung<T>& rung_with_tiles(const GemmOptions& o) {
 /// A row for each tile from which the rung picks.
 /// @throws Error if it cannot be used.
 template <typename T>
-std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
-                               const shared_memory::GemmRung<T>& rung, Row row) {
+std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem, const shared_memory::GemmRung<T>& rung, Row row) {
   const auto tiles = ladder::gemm_tiles<T>(rung.name).info;
   if (const Support support = rung.supports(problem); !support) {
-    throw Error("the tiles of " + std::string(rung.name) +
-                " cannot be used here: " + support.reason);
+    throw Error("the tiles of " + std::string(rung.name) + " cannot be used here: " + support.reason);
   }
   const bool vectors = shared_memory::copies_vectors(problem);
   const auto choice = shared_memory::choose_tile(tiles, problem.m, problem.n, problem.k, vectors);
@@ -130,16 +126,13 @@ std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
   row.bound += row.per_rounding * rung.rounding;
   std::vector<Row> rows;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const int split_k =
-        shared_memory::choose_split_k(tiles[i], problem.m, problem.n, problem.k, vectors).split_k;
+    const int split_k = shared_memory::choose_split_k(tiles[i], problem.m, problem.n, problem.k, vectors).split_k;
     row.name = std::to_string(tiles[i].BM) + "x" + std::to_string(tiles[i].BN);
     row.idea = row.plan = plan_text(tiles[i], split_k);
     row.picked = i == choice.tile && shared_memory::pick_gemm(problem).name == rung.name;
-    row.skipped = !shared_memory::fits_block(tiles[i])
-                      ? "it takes more shared memory than this GPU gives a block"
-                  : !tiles[i].takes(vectors)
-                      ? "it has no kernel for factors that are aligned like these"
-                      : "";
+    row.skipped = !shared_memory::fits_block(tiles[i]) ? "it takes more shared memory than this GPU gives a block"
+                  : !tiles[i].takes(vectors)           ? "it has no kernel for factors that are aligned like these"
+                                                       : "";
     rows.push_back(row);
   }
   return rows;
@@ -147,18 +140,16 @@ std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
 
 /// The rows that are asked for.
 template <typename T>
-std::vector<Row> rows_of_product(const GemmOptions& o, const GemmProblem<T>& problem,
-                                 const Row& common) {
+std::vector<Row> rows_of_product(const GemmOptions& o, const GemmProblem<T>& problem, const Row& common) {
   if (o.tiles) return rows_of_tiles(problem, rung_with_tiles<T>(o), common);
   const std::string picked(shared_memory::pick_gemm(problem).name);
-  std::vector<Row> rows =
-      rows_for(ladder::gemm_ladder<T>(), o.picked ? picked : o.rung, problem, common, picked);
+  std::vector<Row> rows = rows_for(ladder::gemm_ladder<T>(), o.picked ? picked : o.rung, problem, common, picked);
   for (Row& row : rows) {
     const auto tiles = ladder::gemm_tiles<T>(row.name).info;
     row.bound += row.per_rounding * find_rung(ladder::gemm_ladder<T>(), row.name).rounding;
     if (tiles.empty() || !row.skipped.empty()) continue;
-    const auto choice = shared_memory::choose_tile(tiles, problem.m, problem.n, problem.k,
-                                                   shared_memory::copies_vectors(problem));
+    const auto choice =
+        shared_memory::choose_tile(tiles, problem.m, problem.n, problem.k, shared_memory::copies_vectors(problem));
     row.plan = plan_text(tiles[choice.tile], choice.split_k);
   }
   return rows;
@@ -179,9 +170,8 @@ Table run_gemm(const GemmOptions& o) {
                       .beta = static_cast<T>(o.beta)},
                      Random(o.seed), stream);
   const GemmProblem<T>& problem = product.problem();
-  Table table{.heading = o.tiles ? "tile" : "rung",
-              .reference_name = "cuBLAS",
-              .rows = rows_of_product(o, problem, common)};
+  Table table{
+      .heading = o.tiles ? "tile" : "rung", .reference_name = "cuBLAS", .rows = rows_of_product(o, problem, common)};
   print_problem({{"gemm", describe(o)},
                  {"check", "each element is at most " + scientific(common.bound) +
                                " from stage 01's in double; inputs are random in [-1, 1)"}},
@@ -216,13 +206,10 @@ Table run_gemm(const GemmOptions& o) {
   const auto tiles = ladder::gemm_tiles<T>(rung_with_tiles<T>(o).name);
   runner.run(table, [&](const Row& row) {
     const auto tile = static_cast<std::size_t>(&row - table.rows.data());
-    const int split_k =
-        shared_memory::choose_split_k(tiles.info[tile], problem.m, problem.n, problem.k,
-                                      shared_memory::copies_vectors(problem))
-            .split_k;
-    work.enqueue = [&, tile, split_k] {
-      tiles.run(stream.get(), problem, tile, split_k, runner.workspace());
-    };
+    const int split_k = shared_memory::choose_split_k(tiles.info[tile], problem.m, problem.n, problem.k,
+                                                      shared_memory::copies_vectors(problem))
+                            .split_k;
+    work.enqueue = [&, tile, split_k] { tiles.run(stream.get(), problem, tile, split_k, runner.workspace()); };
     return work;
   });
   return table;
@@ -239,30 +226,26 @@ void declare(CLI::App& command, GemmOptions& options) {
             [&](const std::string& text) { options.alpha = parse_finite(text); });
   add_value(command, "beta", "X", "factor of what C holds before", shortest(options.beta),
             [&](const std::string& text) { options.beta = parse_finite(text); });
-  command.add_flag("--transpose-a", options.transpose_a, "A is stored as [k, m]")
-      ->disable_flag_override();
-  command.add_flag("--transpose-b", options.transpose_b, "B is stored as [n, k]")
-      ->disable_flag_override();
+  command.add_flag("--transpose-a", options.transpose_a, "A is stored as [k, m]")->disable_flag_override();
+  command.add_flag("--transpose-b", options.transpose_b, "B is stored as [n, k]")->disable_flag_override();
   std::vector<std::string> rungs = names_of(ladder::gemm_ladder<float>());
   for (const std::string& name : names_of(ladder::gemm_ladder<double>())) {  // some are others
     if (std::ranges::find(rungs, name) == rungs.end()) rungs.push_back(name);
   }
   add_options(command, options, rungs);
   command.option_defaults()->group("Ladder");
-  add_value(command, "cublas", "NAME",
-            "the reference's arithmetic: own, tf32 or, on copies made before, bf16", options.cublas,
-            [&](const std::string& text) {
+  add_value(command, "cublas", "NAME", "the reference's arithmetic: own, tf32 or, on copies made before, bf16",
+            options.cublas, [&](const std::string& text) {
               options.cublas = parse_choice(text, {"own", "tf32", "bf16"});
             });
-  command.add_flag("--picked", options.picked, "only the rung that stage 03 picks")
-      ->disable_flag_override();
+  command.add_flag("--picked", options.picked, "only the rung that stage 03 picks")->disable_flag_override();
   command
       .add_flag("--tiles", options.tiles,
                 "not the rungs, but the tiles from which the top one, or that of --rung, picks")
       ->disable_flag_override();
   command.option_defaults()->group("Results");
-  add_value(command, "roofline", "FILE", "draw the rates under the roof of the device: SVG or PNG",
-            "", [&](const std::string& text) { options.roofline = parse_name(text); });
+  add_value(command, "roofline", "FILE", "draw the rates under the roof of the device: SVG or PNG", "",
+            [&](const std::string& text) { options.roofline = parse_name(text); });
   command.option_defaults()->group("Options");
 }
 

@@ -55,8 +55,7 @@ struct Processes {
   bool is_first = true;  ///< whether this one writes files
 
   /// Runs the subcommand for several.
-  std::function<Results(const AllReduceOptions&)> all_reduce =
-      [](const AllReduceOptions&) -> Results {
+  std::function<Results(const AllReduceOptions&)> all_reduce = [](const AllReduceOptions&) -> Results {
     throw Error("this program was built without MPI (package libopenmpi-dev)");
   };
 };
@@ -93,14 +92,11 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
   ReduceOptions reduce;
   add("reduce", "the kernels that add up, verified and timed", reduce, run_here);
   TransposeOptions transpose;
-  add("transpose", "the kernels that transpose, or insert a column, verified and timed", transpose,
-      run_here);
+  add("transpose", "the kernels that transpose, or insert a column, verified and timed", transpose, run_here);
   ConvolutionOptions convolution;
-  add("convolution", "the kernels of a convolutional layer, verified and timed", convolution,
-      run_here);
+  add("convolution", "the kernels of a convolutional layer, verified and timed", convolution, run_here);
   AllReduceOptions all_reduce;
-  add("all-reduce", "sums over the GPUs of several processes, verified and timed", all_reduce,
-      processes.all_reduce);
+  add("all-reduce", "sums over the GPUs of several processes, verified and timed", all_reduce, processes.all_reduce);
 
   for (const Training& training : trainings) {  // main() runs them; here they are listed
     app.add_subcommand(training.name, training.description);
@@ -133,9 +129,7 @@ int main(int argc, char** argv) {
 #ifdef STAGEWISE_MPI
   if (argc > 1 && std::string(argv[1]) == "all-reduce") {
     return mpi::run_ranks("ladder", argc, argv, [&](mpi::World& world, const ProgramHooks& hooks) {
-      const auto all_reduce = [&](const ladder::AllReduceOptions& options) {
-        return run(options, world);
-      };
+      const auto all_reduce = [&](const ladder::AllReduceOptions& options) { return run(options, world); };
       return ladder::run_ladder(argc, argv, {hooks, world.rank() == 0, all_reduce});
     });
   }

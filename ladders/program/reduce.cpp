@@ -43,9 +43,8 @@ Table run_sum(const ReduceOptions& options) {
   Runner::Work work = runner.work_on(out, expected, 1, 1);
   const shared_memory::SumProblem<T> problem{.n = n, .x = x.data(), .out = out.data()};
   const auto ladder = shared_memory::sum_ladder<T>();
-  Table table{
-      .reference_name = "CUB",
-      .rows = rows_for(ladder, options.rung, problem, {.bytes = bytes}, default_reduce_rung)};
+  Table table{.reference_name = "CUB",
+              .rows = rows_for(ladder, options.rung, problem, {.bytes = bytes}, default_reduce_rung)};
   print_sum("the sum of " + count_of(n, "number"), bytes, options.precision);
   if constexpr (has_nvcc) {
     auto helper = on_device<std::byte>(static_cast<Index>(reference_sum_bytes<T>(n)));
@@ -68,9 +67,8 @@ Table run_column_sums(const ReduceOptions& options) {
   const double outputs = sizeof(T) * static_cast<double>(cols);
   // The reference copies half of the matrix: it reads and writes as many bytes as the ladder reads.
   const bool has_copy = !cuda::runs_on_cpu();
-  check_memory(
-      "the matrix " + shape_text(rows, cols) + " with its column sums in " + options.precision,
-      inputs * (has_copy ? 1.5 : 1) + outputs, inputs * (has_copy ? 1.5 : 1) + 2 * outputs);
+  check_memory("the matrix " + shape_text(rows, cols) + " with its column sums in " + options.precision,
+               inputs * (has_copy ? 1.5 : 1) + outputs, inputs * (has_copy ? 1.5 : 1) + 2 * outputs);
 
   Random random(options.seed);
   const auto host_x = random_whole_numbers<T>(rows * cols, random);
@@ -81,12 +79,10 @@ Table run_column_sums(const ReduceOptions& options) {
   std::vector<T> expected(static_cast<std::size_t>(cols));
   serial::column_sums(rows, cols, host_x.data(), expected.data());
 
-  const shared_memory::ColumnSumsProblem<T> problem{
-      .rows = rows, .cols = cols, .x = x.data(), .out = out.data()};
+  const shared_memory::ColumnSumsProblem<T> problem{.rows = rows, .cols = cols, .x = x.data(), .out = out.data()};
   const auto ladder = shared_memory::column_sums_ladder<T>();
   const Row common{.bytes = inputs + outputs};
-  Table table{.reference_name = "copy",
-              .rows = rows_for(ladder, options.rung, problem, common, default_reduce_rung)};
+  Table table{.reference_name = "copy", .rows = rows_for(ladder, options.rung, problem, common, default_reduce_rung)};
   print_sum("the column sums of " + shape_text(rows, cols), common.bytes, options.precision);
   if (has_copy) {
     const Index half = std::max<Index>(rows * cols / 2, 1);
@@ -115,8 +111,7 @@ Results run(const ReduceOptions& options) {
   if (options.m > 0) results.problem["m"] = options.m;
   if (options.n > 0) results.problem["n"] = options.n;
   if (options.m > 0) {
-    results.tables = {in_double ? run_column_sums<double>(options)
-                                : run_column_sums<float>(options)};
+    results.tables = {in_double ? run_column_sums<double>(options) : run_column_sums<float>(options)};
   } else {
     results.tables = {in_double ? run_sum<double>(options) : run_sum<float>(options)};
   }

@@ -59,9 +59,7 @@ struct ReferenceGemm::State {
   Tensor<__nv_bfloat16> a;
   Tensor<__nv_bfloat16> b;
 
-  explicit State(Arithmetic wanted) : arithmetic(wanted) {
-    check_cublas(cublasCreate(&handle), "be started");
-  }
+  explicit State(Arithmetic wanted) : arithmetic(wanted) { check_cublas(cublasCreate(&handle), "be started"); }
   ~State() { cublasDestroy(handle); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -81,14 +79,12 @@ template <typename T>
 void ReferenceGemm::run(cudaStream_t stream, const GemmProblem<T>& p) {
   cublasHandle_t const handle = state_->handle;
   check_cublas(cublasSetStream(handle, stream), "take a stream");
-  check_cublas(cublasSetWorkspace(handle, state_->workspace.data(),
-                                  static_cast<std::size_t>(state_->workspace.elements())),
-               "take a workspace");
+  check_cublas(
+      cublasSetWorkspace(handle, state_->workspace.data(), static_cast<std::size_t>(state_->workspace.elements())),
+      "take a workspace");
   check_cublas(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH), "set its arithmetic");
   // cuBLAS is column-major: it sees row-major C as C^T = op(B)^T op(A)^T.
-  const auto operation = [](Transpose op) {
-    return op == Transpose::yes ? CUBLAS_OP_T : CUBLAS_OP_N;
-  };
+  const auto operation = [](Transpose op) { return op == Transpose::yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
   const auto a_stride = static_cast<int>(p.op_a == Transpose::yes ? p.m : p.k);
   const auto b_stride = static_cast<int>(p.op_b == Transpose::yes ? p.k : p.n);
   const auto n = static_cast<int>(p.n);
@@ -97,9 +93,8 @@ void ReferenceGemm::run(cudaStream_t stream, const GemmProblem<T>& p) {
   const void* const a = copies ? static_cast<const void*>(state_->a.data()) : p.a;
   const void* const b = copies ? static_cast<const void*>(state_->b.data()) : p.b;
   check_cublas(cublasGemmEx(handle, operation(p.op_b), operation(p.op_a), n, static_cast<int>(p.m),
-                            static_cast<int>(p.k), &p.alpha, b, factors, b_stride, a, factors,
-                            a_stride, &p.beta, p.c, type_of<T>, n,
-                            compute_type<T>(state_->arithmetic), CUBLAS_GEMM_DEFAULT),
+                            static_cast<int>(p.k), &p.alpha, b, factors, b_stride, a, factors, a_stride, &p.beta, p.c,
+                            type_of<T>, n, compute_type<T>(state_->arithmetic), CUBLAS_GEMM_DEFAULT),
                "multiply");
 }
 
@@ -110,14 +105,12 @@ template void ReferenceGemm::run(cudaStream_t, const GemmProblem<double>&);
 template <typename T>
 std::size_t reference_sum_bytes(Index n) {
   std::size_t bytes = 0;
-  CUDA_CHECK(cub::DeviceReduce::Sum(nullptr, bytes, static_cast<const T*>(nullptr),
-                                    static_cast<T*>(nullptr), n));
+  CUDA_CHECK(cub::DeviceReduce::Sum(nullptr, bytes, static_cast<const T*>(nullptr), static_cast<T*>(nullptr), n));
   return bytes;
 }
 
 template <typename T>
-void reference_sum(cudaStream_t stream, Index n, const T* x, T* out, void* helper,
-                   std::size_t helper_bytes) {
+void reference_sum(cudaStream_t stream, Index n, const T* x, T* out, void* helper, std::size_t helper_bytes) {
   CUDA_CHECK(cub::DeviceReduce::Sum(helper, helper_bytes, x, out, n, stream));
 }
 

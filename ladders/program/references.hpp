@@ -64,7 +64,6 @@ std::size_t reference_sum_bytes(Index n);
 /// Enqueues out[0] = the sum of n elements: CUB's DeviceReduce.
 /// @param helper room for reference_sum_bytes() bytes.
 template <typename T>
-void reference_sum(cudaStream_t stream, Index n, const T* x, T* out, void* helper,
-                   std::size_t helper_bytes);
+void reference_sum(cudaStream_t stream, Index n, const T* x, T* out, void* helper, std::size_t helper_bytes);
 
 }  // namespace stagewise::ladder

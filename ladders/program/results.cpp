@@ -69,8 +69,7 @@ void write_report(const std::filesystem::path& path, const Results& results, con
   }
   json["limits"] = results.limits;
   json["peak_memory_bytes"] = peak_memory_bytes();
-  const std::string text =
-      json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   write_file(path, std::as_bytes(std::span(text)), "report");
 }
 
@@ -80,9 +79,7 @@ std::vector<Row> all_rows(const Table& table) {
   return rows;
 }
 
-double speed_of(const Row& row) {
-  return (row.operations > 0 ? row.operations : row.bytes) / *row.seconds;
-}
+double speed_of(const Row& row) { return (row.operations > 0 ? row.operations : row.bytes) / *row.seconds; }
 
 std::optional<double> share_of_reference(const Row& row, const Table& table) {
   if (!row.seconds || !table.reference || !table.reference->seconds) return std::nullopt;
@@ -95,8 +92,7 @@ bool is_right(const std::vector<Table>& tables) {
   });
 }
 
-int finish(const Results& results, const Options& options,
-           const std::vector<std::string>& command) {
+int finish(const Results& results, const Options& options, const std::vector<std::string>& command) {
   print_verdict(std::cout, results.tables);
   if (!options.report.empty()) write_report(options.report, results, options, command);
   return is_right(results.tables) ? 0 : 1;

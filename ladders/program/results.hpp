@@ -30,11 +30,10 @@ struct Row {
   std::string wrong;    ///< where it is wrong: "1 of 60 elements: [3, 5] is 0.25 instead of 0.5";
                         ///< empty if it is verified
 
-  double difference = 0;  ///< from the expected result: norm of the difference over the norm
-  double worst = 0;       ///< the largest difference of an element
-  double bound = 0;       ///< the limit of `worst`; 0: the results must be equal
-  double per_rounding =
-      0;  ///< what a rung that rounds its inputs may add, relative to that rounding
+  double difference = 0;    ///< from the expected result: norm of the difference over the norm
+  double worst = 0;         ///< the largest difference of an element
+  double bound = 0;         ///< the limit of `worst`; 0: the results must be equal
+  double per_rounding = 0;  ///< what a rung that rounds its inputs may add, relative to that rounding
   std::optional<double> reference_difference;  ///< like `difference`, from the reference
 
   std::optional<double> seconds;           ///< absent: not measured
@@ -61,19 +60,18 @@ double relative_difference(const std::vector<Found>& found, const std::vector<Ex
 
 /// Records how far a row's output of rows x columns is from the expected result.
 template <typename Found, typename Expected>
-void note_difference(Row& row, const std::vector<Found>& found,
-                     const std::vector<Expected>& expected, Index rows, Index columns) {
+void note_difference(Row& row, const std::vector<Found>& found, const std::vector<Expected>& expected, Index rows,
+                     Index columns) {
   row.difference = relative_difference(found, expected);
   row.worst = 0;
-  row.wrong =
-      describe_differences(std::span<const Found>(found), std::span<const Expected>(expected),
-                           {rows, columns, row.tile}, [&](double value, double wanted) {
-                             const double difference = std::abs(value - wanted);
-                             if (!std::isnan(row.worst) && !(difference <= row.worst)) {
-                               row.worst = difference;
-                             }
-                             return difference <= row.bound;  // which no NaN is
-                           });
+  row.wrong = describe_differences(std::span<const Found>(found), std::span<const Expected>(expected),
+                                   {rows, columns, row.tile}, [&](double value, double wanted) {
+                                     const double difference = std::abs(value - wanted);
+                                     if (!std::isnan(row.worst) && !(difference <= row.worst)) {
+                                       row.worst = difference;
+                                     }
+                                     return difference <= row.bound;  // which no NaN is
+                                   });
 }
 
 /// Rows that are compared with each other.

@@ -31,8 +31,7 @@ class Ring {
   /// Waits for the other ranks.
   void add_up(const cuda::Stream& stream, T* values) {
     const auto bytes = static_cast<std::size_t>(values_.elements()) * sizeof(T);
-    CUDA_CHECK(
-        cudaMemcpyAsync(values_.data(), values, bytes, cudaMemcpyDeviceToHost, stream.get()));
+    CUDA_CHECK(cudaMemcpyAsync(values_.data(), values, bytes, cudaMemcpyDeviceToHost, stream.get()));
     stream.synchronize();
     const int ranks = world_->size();
     const auto shard = [&](int number) {
@@ -49,8 +48,7 @@ class Ring {
         to[i] = step < ranks - 1 ? to[i] + received_.data()[i] : received_.data()[i];
       }
     }
-    CUDA_CHECK(
-        cudaMemcpyAsync(values, values_.data(), bytes, cudaMemcpyHostToDevice, stream.get()));
+    CUDA_CHECK(cudaMemcpyAsync(values, values_.data(), bytes, cudaMemcpyHostToDevice, stream.get()));
     stream.synchronize();
   }
   //! [ring]
@@ -60,9 +58,8 @@ class Ring {
   void exchange(const Shard& sent, const Shard& received) {
     const int next = (world_->rank() + 1) % world_->size();
     const int before = (world_->rank() + world_->size() - 1) % world_->size();
-    MPI_CHECK(MPI_Sendrecv(values_.data() + sent.first, static_cast<int>(sent.rows),
-                           mpi::type_of<T>(), next, 0, received_.data(),
-                           static_cast<int>(received.rows), mpi::type_of<T>(), before, 0,
+    MPI_CHECK(MPI_Sendrecv(values_.data() + sent.first, static_cast<int>(sent.rows), mpi::type_of<T>(), next, 0,
+                           received_.data(), static_cast<int>(received.rows), mpi::type_of<T>(), before, 0,
                            world_->communicator(), MPI_STATUS_IGNORE));
   }
 

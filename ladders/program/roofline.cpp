@@ -34,9 +34,9 @@ fs::path make_temporary_file() {
 void plot_roofline(const fs::path& report, const fs::path& figure) {
   std::cout << std::flush;
   // NOLINTNEXTLINE(cert-env33-c, concurrency-mt-unsafe): every word is quoted
-  const int code = std::system(command_line({STAGEWISE_RUN_SH, "plot", "--no-install", "roofline",
-                                             report.string(), "--output", figure.string()})
-                                   .c_str());
+  const int code = std::system(
+      command_line({STAGEWISE_RUN_SH, "plot", "--no-install", "roofline", report.string(), "--output", figure.string()})
+          .c_str());
   // Whoever interrupts the drawing means this program, too, which does not hear of it meanwhile.
   if (WIFEXITED(code) && WEXITSTATUS(code) == 128 + SIGINT) std::raise(SIGINT);
   if (code != 0) throw Error("the roofline was not drawn, for the reason above");
@@ -56,8 +56,7 @@ void check_roofline(const fs::path& figure) {
   check_writable(figure, "figure");
 }
 
-void draw_roofline(const Results& results, const Options& options,
-                   const std::vector<std::string>& command) {
+void draw_roofline(const Results& results, const Options& options, const std::vector<std::string>& command) {
   if (!options.report.empty()) return plot_roofline(options.report, options.roofline);
   const fs::path report = make_temporary_file();
   std::error_code ignored;

@@ -19,7 +19,6 @@ void check_roofline(const std::filesystem::path& figure);
 /// @param options among them the figure, and the report that it is made of; without, a temporary
 ///        one.
 /// @throws Error if it cannot be drawn.
-void draw_roofline(const Results& results, const Options& options,
-                   const std::vector<std::string>& command);
+void draw_roofline(const Results& results, const Options& options, const std::vector<std::string>& command);
 
 }  // namespace stagewise::ladder

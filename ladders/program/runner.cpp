@@ -15,9 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// The minimum time on this GPU, from the reported speed of its memory and its units; empty if
 /// unknown.
@@ -32,8 +30,8 @@ std::string floor_of(double bytes, double operations, const std::string& precisi
     }
   }
   if (bandwidth > 0) {
-    text += (text.empty() ? "" : ", ") + duration(bytes / bandwidth) + " for " +
-            with_prefix(bytes, "B") + " at " + with_prefix(bandwidth, "B/s");
+    text += (text.empty() ? "" : ", ") + duration(bytes / bandwidth) + " for " + with_prefix(bytes, "B") + " at " +
+            with_prefix(bandwidth, "B/s");
     const double cache = cuda::cache_bytes();
     if (bytes <= cache) text += ", less from the L2 cache of " + with_prefix(cache, "B");
   }
@@ -51,15 +49,13 @@ void check_memory(const std::string& problem, double device_bytes, double host_b
   std::size_t total = 0;
   cuda::require_device();
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
-  constexpr double workspace_bytes =
-      static_cast<double>(Workspace::capacity<std::byte>()) +
-      static_cast<double>(Workspace::counter_count) * sizeof(unsigned);
+  constexpr double workspace_bytes = static_cast<double>(Workspace::capacity<std::byte>()) +
+                                     static_cast<double>(Workspace::counter_count) * sizeof(unsigned);
   const double device_needed = device_bytes + workspace_bytes;
   const auto device_free = static_cast<double>(free);
   if (device_needed > device_free) {
     refuse(device_needed,
-           cuda::runs_on_cpu() ? "the emulated GPU's memory (STAGEWISE_CPU_DEVICE_MEMORY)"
-                               : "the GPU's memory",
+           cuda::runs_on_cpu() ? "the emulated GPU's memory (STAGEWISE_CPU_DEVICE_MEMORY)" : "the GPU's memory",
            device_free);
   }
   const double host_needed = host_bytes + (cuda::runs_on_cpu() ? device_needed : 0);
@@ -69,8 +65,7 @@ void check_memory(const std::string& problem, double device_bytes, double host_b
   }
 }
 
-void print_problem(std::vector<Line> lines, double bytes, double operations,
-                   const std::string& precision) {
+void print_problem(std::vector<Line> lines, double bytes, double operations, const std::string& precision) {
   if (!cuda::runs_on_cpu()) {
     const std::string floor = floor_of(bytes, operations, precision);
     if (!floor.empty()) lines.push_back({"floor", floor});
@@ -115,7 +110,7 @@ void Runner::run(Row& row, const Work& work) {
   if (work.overhead) seconds -= measure(work.overhead, time_once(work.overhead), false);
   if (work.first) row.first_seconds = measure(work.first, time_once(work.first), false);
   time_once(work.enqueue);
-  verify(row, work);  // again, after many launches, some of them from a graph
+  verify(row, work);                                            // again, after many launches, some of them from a graph
   if (row.wrong.empty() && seconds > 0) row.seconds = seconds;  // else it is below the noise
 }
 
@@ -145,8 +140,7 @@ void Runner::verify(Row& row, const Work& work) {
 }
 
 /// @param first the seconds that it took when it was verified.
-double Runner::measure(const std::function<void()>& enqueue, double first,
-                       bool also_without_graph) const {
+double Runner::measure(const std::function<void()>& enqueue, double first, bool also_without_graph) const {
   if (cuda::runs_on_cpu()) {
     std::vector<double> seconds = {first};
     while (std::ssize(seconds) < options_.repetitions) {
@@ -173,8 +167,7 @@ double Runner::measure(const std::function<void()>& enqueue, double first,
   constexpr double wanted_seconds = 2e-3;
   constexpr double max_launches = 100;
   const double once = std::max(time(enqueue), 1e-6);
-  const auto launches =
-      static_cast<int>(std::clamp(std::ceil(wanted_seconds / once), 1.0, max_launches));
+  const auto launches = static_cast<int>(std::clamp(std::ceil(wanted_seconds / once), 1.0, max_launches));
   const auto enqueue_all = [&] {
     for (int i = 0; i < launches; ++i) enqueue();
   };

@@ -35,8 +35,7 @@ void check_memory(const std::string& problem, double device_bytes, double host_b
 
 /// Prints what the program runs on, the lines, and the minimum time on the GPU, given by the speed
 /// of its memory and, if there is arithmetic, of its units.
-void print_problem(std::vector<Line> lines, double bytes, double operations,
-                   const std::string& precision);
+void print_problem(std::vector<Line> lines, double bytes, double operations, const std::string& precision);
 
 /// "[800, 1000]".
 std::string shape_text(Index rows, Index cols);
@@ -47,8 +46,8 @@ std::string shape_text(Index rows, Index cols);
 /// @param picked the name of stage 03's own choice.
 /// @throws Error if a rung requested by name cannot be used.
 template <typename Problem>
-std::vector<Row> rows_of(Ladder<Problem> ladder, const std::string& wanted, const Problem& problem,
-                         Row row, std::string_view picked = {}) {
+std::vector<Row> rows_of(Ladder<Problem> ladder, const std::string& wanted, const Problem& problem, Row row,
+                         std::string_view picked = {}) {
   const bool all = wanted == "all";
   std::vector<Row> rows;
   for (const Rung<Problem>& rung : ladder) {
@@ -71,8 +70,8 @@ std::vector<Row> rows_of(Ladder<Problem> ladder, const std::string& wanted, cons
 /// The same.
 /// @throws UsageError if there is no such rung.
 template <typename Problem>
-std::vector<Row> rows_for(Ladder<Problem> ladder, const std::string& wanted, const Problem& problem,
-                          const Row& row, std::string_view picked) {
+std::vector<Row> rows_for(Ladder<Problem> ladder, const std::string& wanted, const Problem& problem, const Row& row,
+                          std::string_view picked) {
   if (wanted != "all") find_rung(ladder, wanted);
   return rows_of(ladder, wanted, problem, row, picked);
 }
@@ -92,8 +91,7 @@ Tensor<T> on_device(Index n, CodeLine asker = CodeLine::here()) {
 /// Copies all of `from` to the GPU; the copy is complete on return.
 template <typename T>
 void copy_in(const cuda::Stream& stream, const std::vector<T>& from, Tensor<T>& to) {
-  CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T),
-                             cudaMemcpyHostToDevice, stream.get()));
+  CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream.get()));
   stream.synchronize();
 }
 
@@ -101,8 +99,7 @@ void copy_in(const cuda::Stream& stream, const std::vector<T>& from, Tensor<T>& 
 template <typename T>
 std::vector<T> copy_out(const cuda::Stream& stream, const T* from, Index n) {
   std::vector<T> to(static_cast<std::size_t>(n));
-  CUDA_CHECK(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost,
-                             stream.get()));
+  CUDA_CHECK(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost, stream.get()));
   stream.synchronize();
   return to;
 }
@@ -110,15 +107,15 @@ std::vector<T> copy_out(const cuda::Stream& stream, const T* from, Index n) {
 /// Enqueues a copy within GPU memory.
 template <typename T>
 void copy_over(const cuda::Stream& stream, Index n, const T* from, T* to) {
-  CUDA_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T),
-                             cudaMemcpyDeviceToDevice, stream.get()));
+  CUDA_CHECK(
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToDevice, stream.get()));
 }
 
 /// Enqueues setting all elements to NaN, so that an element that is not written shows.
 template <typename T>
 void poison(const cuda::Stream& stream, Tensor<T>& tensor) {
-  CUDA_CHECK(cudaMemsetAsync(
-      tensor.data(), 0xff, static_cast<std::size_t>(tensor.elements()) * sizeof(T), stream.get()));
+  CUDA_CHECK(
+      cudaMemsetAsync(tensor.data(), 0xff, static_cast<std::size_t>(tensor.elements()) * sizeof(T), stream.get()));
 }
 
 /// Runs, verifies and measures kernels.
@@ -132,7 +129,7 @@ class Runner {
     std::function<void()> enqueue;     ///< what is verified and measured
     std::function<void(Row&)> verify;  ///< checks the outputs
     std::function<void()> overhead;    ///< the part of `enqueue` to exclude from the time, or empty
-    std::function<void()> first;  ///< the part of `enqueue` to measure by itself, too, or empty
+    std::function<void()> first;       ///< the part of `enqueue` to measure by itself, too, or empty
 
     /// Whether it may be faster without a graph; the faster time then counts. For copies, which are
     /// references.
@@ -142,14 +139,12 @@ class Runner {
   /// Work on an output of rows x columns that is compared with what is expected; both must outlive
   /// it. What it enqueues is left to the caller.
   template <typename T, typename Expected>
-  Work work_on(Tensor<T>& output, const std::vector<Expected>& expected, Index rows,
-               Index columns) const {
+  Work work_on(Tensor<T>& output, const std::vector<Expected>& expected, Index rows, Index columns) const {
     return {.prepare = [&] { poison(stream_, output); },
             .enqueue = {},
             .verify =
                 [&, rows, columns](Row& row) {
-                  note_difference(row, copy_out(stream_, output.data(), rows * columns), expected,
-                                  rows, columns);
+                  note_difference(row, copy_out(stream_, output.data(), rows * columns), expected, rows, columns);
                 }};
   }
 
@@ -164,9 +159,7 @@ class Runner {
   template <typename Problem>
   void run(Table& table, Ladder<Problem> ladder, const Problem& problem, Work work) {
     run(table, [&](const Row& row) {
-      work.enqueue = [&, rung = &find_rung(ladder, row.name)] {
-        rung->run(stream_.get(), problem, workspace_);
-      };
+      work.enqueue = [&, rung = &find_rung(ladder, row.name)] { rung->run(stream_.get(), problem, workspace_); };
       work.first = nullptr;
       if (const auto prepare = find_rung(ladder, row.name).prepare; prepare != nullptr) {
         work.first = [&, prepare] { prepare(stream_.get(), problem, workspace_); };

@@ -21,9 +21,7 @@ std::string indented(const std::string& text, std::size_t indent) {
   return result;
 }
 
-std::string name_of(const Row& row) {
-  return row.name + (row.picked ? " *" : "");
-}
+std::string name_of(const Row& row) { return row.name + (row.picked ? " *" : ""); }
 
 std::size_t width_of(const std::string& heading, const std::vector<Row>& rows,
                      const std::function<std::string(const Row&)>& cell) {
@@ -53,8 +51,7 @@ std::string verdict_of(const std::vector<Table>& tables) {
 
 }  // namespace
 
-void print_header(std::ostream& out, const std::string& device, bool cuda_on_cpu,
-                  const std::vector<Line>& lines) {
+void print_header(std::ostream& out, const std::string& device, bool cuda_on_cpu, const std::vector<Line>& lines) {
   constexpr std::size_t label_width = 7;  // as in the header of a training
   const auto print_labelled = [&](std::string label, const std::string& text) {
     label.resize(label_width, ' ');
@@ -86,9 +83,8 @@ void TablePrinter::add_figures(const Table& table, Measured measured) {
     const std::size_t widest = scientific(1e-10).size();
     add_column("difference", widest, [](const Row& row) { return scientific(row.difference); });
     if (table.reference) {
-      add_column("to " + table.reference_name, widest, [](const Row& row) {
-        return row.reference_difference ? scientific(*row.reference_difference) : "";
-      });
+      add_column("to " + table.reference_name, widest,
+                 [](const Row& row) { return row.reference_difference ? scientific(*row.reference_difference) : ""; });
     }
   }
   if (measured == Measured::nothing) return;
@@ -97,9 +93,8 @@ void TablePrinter::add_figures(const Table& table, Measured measured) {
              [](const Row& row) { return row.seconds ? duration(*row.seconds) : ""; });
   if (measured == Measured::rates) {
     const std::string unit = first.operations > 0 ? "FLOP/s" : "B/s";
-    add_column("rate", with_prefix(1.23e9, unit).size(), [unit](const Row& row) {
-      return row.seconds ? with_prefix(speed_of(row), unit) : "";
-    });
+    add_column("rate", with_prefix(1.23e9, unit).size(),
+               [unit](const Row& row) { return row.seconds ? with_prefix(speed_of(row), unit) : ""; });
   }
   if (!table.reference) return;
   add_column("of " + table.reference_name, 0, [&table](const Row& row) {
@@ -115,8 +110,7 @@ void TablePrinter::add_column(const std::string& heading, std::size_t widest_cel
 
 void TablePrinter::add_counters() {
   const auto add = [&](const std::string& heading, std::size_t widest_cell, const auto& cell) {
-    add_column(heading, widest_cell,
-               [cell](const Row& row) { return row.counters ? cell(row, *row.counters) : ""; });
+    add_column(heading, widest_cell, [cell](const Row& row) { return row.counters ? cell(row, *row.counters) : ""; });
   };
   add("sectors/load", 0, [](const Row& /*row*/, const auto& counters) {
     return counters.loads > 0 ? fixed(counters.sectors_per_load(), 1) : "-";
@@ -124,9 +118,8 @@ void TablePrinter::add_counters() {
   add("/store", 0, [](const Row& /*row*/, const auto& counters) {
     return counters.stores > 0 ? fixed(counters.sectors_per_store(), 1) : "-";
   });
-  add("traffic", 0, [](const Row& row, const auto& counters) {
-    return fixed(counters.asked_bytes() / row.bytes, 1) + "x";
-  });
+  add("traffic", 0,
+      [](const Row& row, const auto& counters) { return fixed(counters.asked_bytes() / row.bytes, 1) + "x"; });
   add("conflicts", with_thousands(99'999'999).size(), [](const Row& /*row*/, const auto& counters) {
     return with_thousands(static_cast<std::int64_t>(counters.bank_conflicts));
   });
@@ -144,8 +137,7 @@ void TablePrinter::print(const Row& row) {
   const std::size_t indent = columns_.front().width + gap;
   std::string name = name_of(row);
   name.resize(indent, ' ');
-  const std::string sentence =
-      row.skipped.empty() ? "DIFFERS: " + row.wrong : "skipped: " + row.skipped;
+  const std::string sentence = row.skipped.empty() ? "DIFFERS: " + row.wrong : "skipped: " + row.skipped;
   out_ << name << indented(sentence, indent) << std::endl;
 }
 
@@ -162,8 +154,8 @@ void TablePrinter::print_line(const std::function<std::string(const Column&)>& c
 }
 
 void print_verdict(std::ostream& out, const std::vector<Table>& tables) {
-  const bool any_picked = std::ranges::any_of(
-      tables, [](const Table& table) { return std::ranges::any_of(table.rows, &Row::picked); });
+  const bool any_picked =
+      std::ranges::any_of(tables, [](const Table& table) { return std::ranges::any_of(table.rows, &Row::picked); });
   out << '\n';
   if (any_picked) out << "* what stage 03 computes such a problem with\n";
   out << verdict_of(tables) << '\n';

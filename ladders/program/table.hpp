@@ -21,8 +21,7 @@ struct Line {
 
 /// Prints what the program runs on, and the lines: the problem, how it is verified, and its best
 /// possible speed.
-void print_header(std::ostream& out, const std::string& device, bool cuda_on_cpu,
-                  const std::vector<Line>& lines);
+void print_header(std::ostream& out, const std::string& device, bool cuda_on_cpu, const std::vector<Line>& lines);
 
 /// What is measured: nothing, times, times that say something about a GPU, or what the kernels ask
 /// of memory.

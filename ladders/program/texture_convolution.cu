@@ -20,9 +20,8 @@ namespace stagewise::ladder {
 namespace {
 
 //! [texture]
-__global__ void texture_convolution_kernel(ConvolutionProblem p, Index output_height,
-                                           Index output_width, cudaTextureObject_t input,
-                                           const float* __restrict__ filter,
+__global__ void texture_convolution_kernel(ConvolutionProblem p, Index output_height, Index output_width,
+                                           cudaTextureObject_t input, const float* __restrict__ filter,
                                            float* __restrict__ output) {
   Index rest = cuda::index_x();
   if (rest >= p.batch * output_height * output_width * p.out) return;
@@ -62,12 +61,9 @@ Texture::Texture(const float* data, Index elements) {
   CUDA_CHECK(cudaCreateTextureObject(&object_, &memory, &access, nullptr));
 }
 
-Texture::~Texture() {
-  cudaDestroyTextureObject(object_);
-}
+Texture::~Texture() { cudaDestroyTextureObject(object_); }
 
-void Texture::convolution(cudaStream_t stream, const ConvolutionProblem& p, const float* filter,
-                          float* output) const {
+void Texture::convolution(cudaStream_t stream, const ConvolutionProblem& p, const float* filter, float* output) const {
   const Index n = p.output_pixels() * p.out;
   texture_convolution_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
       p, p.output_height(), p.output_width(), object_, filter, output);

@@ -50,11 +50,10 @@ std::vector<Row> rows_of_columns(const std::string& rung, double bytes) {
   std::vector<Row> rows;
   for (const ColumnWork& work : column_work) {
     if (rung != "all" && rung != work.name) continue;
-    rows.push_back(
-        {.name = work.name,
-         .file = work.in_place ? "ladders/transpose/shift.cu" : "ladders/transpose/insert_ones.cu",
-         .idea = work.idea,
-         .bytes = work.passes() * bytes});
+    rows.push_back({.name = work.name,
+                    .file = work.in_place ? "ladders/transpose/shift.cu" : "ladders/transpose/insert_ones.cu",
+                    .idea = work.idea,
+                    .bytes = work.passes() * bytes});
   }
   return rows;
 }
@@ -67,9 +66,8 @@ std::vector<Table> run_transpose(const TransposeOptions& o) {
   const auto width = static_cast<double>(cols);
   // The helper is never larger than the matrix.
   const double needed = sizeof(T) * height * (4 * width + 2);
-  check_memory(
-      "the matrix " + shape_text(rows, cols) + " with its copies and a helper in " + o.precision,
-      needed, needed);
+  check_memory("the matrix " + shape_text(rows, cols) + " with its copies and a helper in " + o.precision, needed,
+               needed);
 
   Random random(o.seed);
   const std::vector<T> narrow = random_numbers<T>(rows * cols, random);
@@ -86,20 +84,16 @@ std::vector<Table> run_transpose(const TransposeOptions& o) {
   copy_in(stream, wide, wide_x);
 
   const auto ladder = shared_memory::transpose_ladder<T>();
-  const shared_memory::TransposeProblem<T> problem{
-      .rows = rows, .cols = cols, .x = x.data(), .y = y.data()};
+  const shared_memory::TransposeProblem<T> problem{.rows = rows, .cols = cols, .x = x.data(), .y = y.data()};
   const double moved = 2 * sizeof(T) * height * width;
   Table rungs{.reference_name = "copy",
-              .rows = rows_of(ladder, o.rung, problem, {.bytes = moved},
-                              shared_memory::default_transpose_rung)};
+              .rows = rows_of(ladder, o.rung, problem, {.bytes = moved}, shared_memory::default_transpose_rung)};
   Table columns{"column of ones", "copy", rows_of_columns(o.rung, moved + sizeof(T) * height)};
   print_problem({{"matrix", shape_text(rows, cols) + ", " + o.precision},
                  {"check", "equal to stage 01's transpose, or to what plain loops make of it"}},
                 moved, 0, o.precision);
 
-  const auto copy_to_y = [&](const Tensor<T>& from) {
-    copy_over(stream, from.elements(), from.data(), y.data());
-  };
+  const auto copy_to_y = [&](const Tensor<T>& from) { copy_over(stream, from.elements(), from.data(), y.data()); };
   if (!cuda::runs_on_cpu()) {
     Row copy{.name = "copy", .bytes = moved};
     Runner::Work work = runner.work_on(y, narrow, rows, cols);
@@ -109,10 +103,9 @@ std::vector<Table> run_transpose(const TransposeOptions& o) {
     rungs.reference = columns.reference = copy;
   }
   const auto work_of = [&](const Row& row) {
-    const ColumnWork column =
-        *std::ranges::find(column_work, row.name, [](const auto& one) { return one.name; });
-    Runner::Work work = column.removes ? runner.work_on(y, narrow, rows, cols)
-                                       : runner.work_on(y, wide, rows, cols + 1);
+    const ColumnWork column = *std::ranges::find(column_work, row.name, [](const auto& one) { return one.name; });
+    Runner::Work work =
+        column.removes ? runner.work_on(y, narrow, rows, cols) : runner.work_on(y, wide, rows, cols + 1);
     if (!column.in_place) {
       work.enqueue = [&, column] {
         if (column.adds) {
@@ -163,8 +156,7 @@ void declare(CLI::App& command, TransposeOptions& options) {
 Results run(const TransposeOptions& options) {
   return {"transpose",
           {{"m", options.m}, {"n", options.n}},
-          options.precision == "double" ? run_transpose<double>(options)
-                                        : run_transpose<float>(options)};
+          options.precision == "double" ? run_transpose<double>(options) : run_transpose<float>(options)};
 }
 
 }  // namespace stagewise::ladder

@@ -40,8 +40,7 @@ template <typename T>
 __device__ T strided_sum(Index n, const T* x) {
   constexpr int length = Vector<T>::length;
   constexpr int loads = loads_at_once<T>;
-  const auto unaligned =
-      static_cast<Index>(reinterpret_cast<std::uintptr_t>(x) / sizeof(T) % length);
+  const auto unaligned = static_cast<Index>(reinterpret_cast<std::uintptr_t>(x) / sizeof(T) % length);
   const Index head = unaligned == 0 ? 0 : min(n, length - unaligned);
   const Index vectors = (n - head) / length;
   const Index tail = head + vectors * length;

@@ -17,8 +17,7 @@ namespace stagewise::shared_memory {
 
 //! [one_pass_sum]
 template <typename T>
-__global__ void one_pass_sum_kernel(Index n, const T* __restrict__ x, T* sums, unsigned* counter,
-                                    T* __restrict__ out) {
+__global__ void one_pass_sum_kernel(Index n, const T* __restrict__ x, T* sums, unsigned* counter, T* __restrict__ out) {
   __shared__ T partial[cuda::threads_per_block];
   partial[threadIdx.x] = strided_sum(n, x);
   Shuffles::add_up(partial);
@@ -35,8 +34,8 @@ __global__ void one_pass_sum_kernel(Index n, const T* __restrict__ x, T* sums, u
 
 template <typename T>
 void sum_in_one_pass(cudaStream_t stream, const SumProblem<T>& p, Workspace& workspace) {
-  one_pass_sum_kernel<<<strided_blocks<T>(p.n), cuda::threads_per_block, 0, stream>>>(
-      p.n, p.x, workspace.partials<T>(), workspace.counters(), p.out);
+  one_pass_sum_kernel<<<strided_blocks<T>(p.n), cuda::threads_per_block, 0, stream>>>(p.n, p.x, workspace.partials<T>(),
+                                                                                      workspace.counters(), p.out);
   CUDA_CHECK_LAUNCH("one_pass_sum");
 }
 

@@ -44,11 +44,9 @@ __global__ void sentinel_sum_kernel(Index n, Input<start, T> x, Bits<T>* slots, 
 template <Start start, typename T>
 void sum_by_sentinels(cudaStream_t stream, const SumProblem<T>& p, Workspace& workspace) {
   // A slot for each block: there are enough for 40 blocks on each of 800 multiprocessors.
-  const unsigned blocks =
-      std::min(strided_blocks<T>(p.n), static_cast<unsigned>(Workspace::slot_count<Bits<T>>()));
-  launch<start, sentinel_sum_kernel<start, T>>("sentinel_sum", {blocks, cuda::threads_per_block},
-                                               stream, p.n, p.x, workspace.slots<Bits<T>>(),
-                                               workspace.counters(), p.out);
+  const unsigned blocks = std::min(strided_blocks<T>(p.n), static_cast<unsigned>(Workspace::slot_count<Bits<T>>()));
+  launch<start, sentinel_sum_kernel<start, T>>("sentinel_sum", {blocks, cuda::threads_per_block}, stream, p.n, p.x,
+                                               workspace.slots<Bits<T>>(), workspace.counters(), p.out);
 }
 
 }  // namespace stagewise::shared_memory

@@ -13,8 +13,7 @@ namespace stagewise::shared_memory {
 
 //! [transpose]
 template <typename T>
-__global__ void transpose_kernel(Index rows, Index cols, const T* __restrict__ x,
-                                 T* __restrict__ y) {
+__global__ void transpose_kernel(Index rows, Index cols, const T* __restrict__ x, T* __restrict__ y) {
   const Index column = cuda::index_x();
   if (column >= cols) return;
   for (Index row = cuda::index_y(); row < rows; row += cuda::rows_in_grid()) {
@@ -24,8 +23,7 @@ __global__ void transpose_kernel(Index rows, Index cols, const T* __restrict__ x
 //! [transpose]
 
 template <typename T>
-void transpose_naively(cudaStream_t stream, const TransposeProblem<T>& p,
-                       Workspace& /*workspace*/) {
+void transpose_naively(cudaStream_t stream, const TransposeProblem<T>& p, Workspace& /*workspace*/) {
   if (p.rows == 0 || p.cols == 0) return;
   const dim3 block(32, 8);
   const dim3 grid = cuda::grid_for(p.rows, p.cols, block);

@@ -36,8 +36,7 @@ struct PlainTile {
 
 //! [transpose_tile]
 template <typename Tile, typename T>
-__global__ void transpose_tile_kernel(Index rows, Index cols, const T* __restrict__ x,
-                                      T* __restrict__ y) {
+__global__ void transpose_tile_kernel(Index rows, Index cols, const T* __restrict__ x, T* __restrict__ y) {
   __shared__ T tile[tile_side][Tile::width];
   const auto down = static_cast<int>(threadIdx.y);
   const auto right = static_cast<int>(threadIdx.x);

@@ -21,8 +21,7 @@ namespace stagewise::shared_memory {
 
 //! [transpose_rows]
 template <typename Tile, Start start, typename T>  // early: for rung 8
-__global__ void transpose_rows_kernel(Index rows, Index cols, Input<start, T> x,
-                                      T* __restrict__ y) {
+__global__ void transpose_rows_kernel(Index rows, Index cols, Input<start, T> x, T* __restrict__ y) {
   constexpr int rows_at_once = cuda::threads_per_block / Tile::side;
   constexpr int values_of_thread = Tile::side / rows_at_once;
   __shared__ T tile[Tile::side][Tile::width];
@@ -61,8 +60,8 @@ void transpose_rows(cudaStream_t stream, const TransposeProblem<T>& p, Workspace
   if (p.rows == 0 || p.cols == 0) return;
   const dim3 grid = cuda::grid_for(p.rows, p.cols, dim3(Tile::side, Tile::side));
   const dim3 block(Tile::side, cuda::threads_per_block / Tile::side);
-  launch<start, transpose_rows_kernel<Tile, start, T>>("transpose_rows", {grid, block}, stream,
-                                                       p.rows, p.cols, p.x, p.y);
+  launch<start, transpose_rows_kernel<Tile, start, T>>("transpose_rows", {grid, block}, stream, p.rows, p.cols, p.x,
+                                                       p.y);
 }
 
 }  // namespace stagewise::shared_memory

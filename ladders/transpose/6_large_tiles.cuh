@@ -29,14 +29,12 @@ constexpr int large_side = 64;
 /// Whether there are four large tiles for each multiprocessor.
 template <typename T>
 bool has_many_large_tiles(const TransposeProblem<T>& p) {
-  return cuda::pieces(p.rows, large_side) * cuda::pieces(p.cols, large_side) >=
-         Index{4} * cuda::multiprocessors();
+  return cuda::pieces(p.rows, large_side) * cuda::pieces(p.cols, large_side) >= Index{4} * cuda::multiprocessors();
 }
 
 /// Enqueues the transposition of any matrix.
 template <Start start, typename T>
-void transpose_large_tiles(cudaStream_t stream, const TransposeProblem<T>& p,
-                           Workspace& workspace) {
+void transpose_large_tiles(cudaStream_t stream, const TransposeProblem<T>& p, Workspace& workspace) {
   if (has_many_large_tiles(p)) {
     transpose_rows<PaddedTile<large_side>, start>(stream, p, workspace);
   } else {

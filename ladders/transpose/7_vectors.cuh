@@ -43,9 +43,7 @@ struct VectorTile {
   Vector<T> values[side][vectors];
 
   /// A vector of a row.
-  __device__ Vector<T>& at(int row, int place) {
-    return values[row][place ^ (row / length % vectors)];
-  }
+  __device__ Vector<T>& at(int row, int place) { return values[row][place ^ (row / length % vectors)]; }
 };
 
 //! [transpose_vectors]
@@ -99,8 +97,8 @@ template <typename Tile, Start start, typename T>
 void transpose_vector_tiles(cudaStream_t stream, const TransposeProblem<T>& p) {
   const dim3 grid = cuda::grid_for(p.rows, p.cols, dim3(Tile::side, Tile::side));
   const dim3 block(Tile::vectors, Tile::rows_at_once);
-  launch<start, transpose_vectors_kernel<Tile, start, T>>("transpose_vectors", {grid, block},
-                                                          stream, p.rows, p.cols, p.x, p.y);
+  launch<start, transpose_vectors_kernel<Tile, start, T>>("transpose_vectors", {grid, block}, stream, p.rows, p.cols,
+                                                          p.x, p.y);
 }
 
 /// Enqueues the transposition, by vectors where all rows allow it.

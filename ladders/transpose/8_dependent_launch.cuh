@@ -16,8 +16,7 @@ namespace stagewise::shared_memory {
 
 /// Enqueues the transposition; it may start while the kernel before it runs.
 template <typename T>
-void transpose_by_dependent_launch(cudaStream_t stream, const TransposeProblem<T>& p,
-                                   Workspace& workspace) {
+void transpose_by_dependent_launch(cudaStream_t stream, const TransposeProblem<T>& p, Workspace& workspace) {
   transpose_vectors<Start::early>(stream, p, workspace);
 }
 

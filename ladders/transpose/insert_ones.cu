@@ -18,8 +18,7 @@ namespace {
 
 //! [insert_ones]
 template <typename T>
-__global__ void insert_ones_kernel(Index rows, Index cols, const T* __restrict__ x,
-                                   T* __restrict__ y) {
+__global__ void insert_ones_kernel(Index rows, Index cols, const T* __restrict__ x, T* __restrict__ y) {
   const Index column = cuda::index_x();
   if (column > cols) return;
   for (Index row = cuda::index_y(); row < rows; row += cuda::rows_in_grid()) {
@@ -28,8 +27,7 @@ __global__ void insert_ones_kernel(Index rows, Index cols, const T* __restrict__
 }
 
 template <typename T>
-__global__ void remove_column_kernel(Index rows, Index cols, const T* __restrict__ x,
-                                     T* __restrict__ y) {
+__global__ void remove_column_kernel(Index rows, Index cols, const T* __restrict__ x, T* __restrict__ y) {
   const Index column = cuda::index_x();
   if (column >= cols) return;
   for (Index row = cuda::index_y(); row < rows; row += cuda::rows_in_grid()) {

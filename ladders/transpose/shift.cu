@@ -49,9 +49,7 @@ struct Saved {
   Index offset;
 };
 
-__device__ Saved saved_by_shift_right(Index row, Index cols) {
-  return {0, min(row, cols), staircase(row, cols)};
-}
+__device__ Saved saved_by_shift_right(Index row, Index cols) { return {0, min(row, cols), staircase(row, cols)}; }
 
 /// If there are more rows than columns, some elements of the lowest rows lie after the whole new
 /// matrix and would survive. They are saved all the same: one formula serves both directions.
@@ -80,8 +78,7 @@ __device__ T read(const Saved& saved, const T* line, const T* helper, Index colu
 
 //! [shift_right]
 template <typename T>
-__global__ void save_for_shift_right_kernel(Index cols, const T* __restrict__ matrix,
-                                            T* __restrict__ helper) {
+__global__ void save_for_shift_right_kernel(Index cols, const T* __restrict__ matrix, T* __restrict__ helper) {
   const Index row = blockIdx.x;
   save(saved_by_shift_right(row, cols), matrix + row * cols, helper);
 }
@@ -139,9 +136,7 @@ unsigned threads_for(Index cols) {
 
 }  // namespace
 
-Index shift_helper_elements(Index rows, Index cols) {
-  return staircase(rows, cols);
-}
+Index shift_helper_elements(Index rows, Index cols) { return staircase(rows, cols); }
 
 template <typename T>
 void shift_right(cudaStream_t stream, Index rows, Index cols, T* matrix, T* helper) {

@@ -140,8 +140,7 @@ void CommandLine::need_device(const std::string& stage) {
   GTEST_SKIP() << info.err;
 }
 
-std::string CommandLine::expect_failure(const std::string& command, int exit_code,
-                                        const std::string& said) {
+std::string CommandLine::expect_failure(const std::string& command, int exit_code, const std::string& said) {
   SCOPED_TRACE(command);
   for (const std::string& word : words_of(command)) make_input(word.substr(0, word.find('/')));
   const std::map<std::string, Bytes> before = files();
@@ -193,8 +192,7 @@ void CommandLine::run_table(const std::string& name) {
   }
 }
 
-void CommandLine::expect_same(const std::string& a, const std::string& b,
-                              const std::string& tolerance) {
+void CommandLine::expect_same(const std::string& a, const std::string& b, const std::string& tolerance) {
   run_well("compare_checkpoints " + a + " " + b + " --tolerance " + tolerance);
 }
 
@@ -258,8 +256,7 @@ std::string program_of(const std::string& command) {
   if (words.at(0) == "mpirun") words.erase(words.begin(), words.begin() + 3);
   if (words.at(0) == "sh") words.erase(words.begin(), words.begin() + 2);  // and its script
   const std::set<std::string> of_ladder = {"blocked", "rungs", "tf32", "persistent"};
-  const bool is_training =
-      words.at(0) == "ladder" && words.size() > 1 && of_ladder.contains(words[1]);
+  const bool is_training = words.at(0) == "ladder" && words.size() > 1 && of_ladder.contains(words[1]);
   return is_training ? words[0] + " " + words[1] : words[0];
 }
 
@@ -307,11 +304,9 @@ std::string test_name(std::string text) {
 
 std::string between(const std::string& text, const std::string& before, const std::string& after) {
   const std::size_t begin = text.find(before);
-  const std::size_t end =
-      begin == std::string::npos ? begin : text.find(after, begin + before.size());
+  const std::size_t end = begin == std::string::npos ? begin : text.find(after, begin + before.size());
   if (end == std::string::npos) {
-    ADD_FAILURE() << "'" << text << "' has nothing between '" << before << "' and '" << after
-                  << "'";
+    ADD_FAILURE() << "'" << text << "' has nothing between '" << before << "' and '" << after << "'";
     return "";
   }
   return text.substr(begin + before.size(), end - begin - before.size());

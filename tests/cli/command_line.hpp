@@ -33,9 +33,8 @@ inline const std::string smooth_training =
     "--activation sigmoid ";
 
 /// Programs that train as a stage does, with other kernels.
-inline const std::vector<std::string> variants = {"ladder blocked",  "ladder rungs",
-                                                  "ladder tf32",     "ladder persistent",
-                                                  "per_step_memory", "fold_bias"};
+inline const std::vector<std::string> variants = {"ladder blocked",    "ladder rungs",    "ladder tf32",
+                                                  "ladder persistent", "per_step_memory", "fold_bias"};
 
 /// Commands, or what they end with, and what is said of them.
 using Sayings = std::vector<std::pair<std::string, std::string>>;

@@ -88,9 +88,7 @@ int wait_for(pid_t child) {
 }  // namespace
 
 Process::Process(const std::vector<std::string>& words, const Surroundings& surroundings)
-    : out_(::memfd_create("out", MFD_CLOEXEC)),
-      err_(::memfd_create("err", MFD_CLOEXEC)),
-      child_(::fork()) {
+    : out_(::memfd_create("out", MFD_CLOEXEC)), err_(::memfd_create("err", MFD_CLOEXEC)), child_(::fork()) {
   if (out_ < 0 || err_ < 0 || child_ < 0) throw std::runtime_error("no process can be started");
   if (child_ == 0) {
     ::dup2(out_, STDOUT_FILENO);
@@ -121,9 +119,7 @@ Outcome Process::wait() {
   return outcome;
 }
 
-std::string Process::output() const {
-  return contents(out_);
-}
+std::string Process::output() const { return contents(out_); }
 
 std::vector<pid_t> descendants_of(pid_t ancestor) {
   std::multimap<pid_t, pid_t> children;
@@ -151,8 +147,7 @@ Outcome run(const std::vector<std::string>& words, const Surroundings& surroundi
   return Process(words, surroundings).wait();
 }
 
-Outcome run_on_terminal(const std::vector<std::string>& words, const Surroundings& surroundings,
-                        TerminalWidth width) {
+Outcome run_on_terminal(const std::vector<std::string>& words, const Surroundings& surroundings, TerminalWidth width) {
   winsize size = {.ws_row = 24, .ws_col = width.columns, .ws_xpixel = 0, .ws_ypixel = 0};
   int terminal = -1;
   const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);

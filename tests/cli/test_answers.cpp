@@ -45,13 +45,10 @@ TEST_F(Evaluate, SaysAndReportsWhatItFound) {
 }
 
 /// Or says that the network was trained on others.
-TEST_F(Evaluate, UsesTheDataOfTheCheckpoint) {
-  run_table("data_of_checkpoints");
-}
+TEST_F(Evaluate, UsesTheDataOfTheCheckpoint) { run_table("data_of_checkpoints"); }
 
 TEST_F(Evaluate, CountsWhatIsTakenForWhat) {
-  const std::string command =
-      "stage01_serial evaluate --load digits.h5 --test-limit 100 --confusion --csv matrix.csv";
+  const std::string command = "stage01_serial evaluate --load digits.h5 --test-limit 100 --confusion --csv matrix.csv";
   const std::string output = run_well(command + " --report report.json");
   const json report = json::parse(text("report.json"));
   const json& counts = report.at("confusion").at("counts");
@@ -73,8 +70,7 @@ TEST_F(Evaluate, CountsWhatIsTakenForWhat) {
 }
 
 TEST_F(Evaluate, ShowsTheMostConfidentMistakes) {
-  const std::string output =
-      run_well("stage01_serial evaluate --load digits.h5 --mistakes 3 --report report.json");
+  const std::string output = run_well("stage01_serial evaluate --load digits.h5 --mistakes 3 --report report.json");
   const json mistakes = json::parse(text("report.json")).at("mistakes");
   ASSERT_EQ(mistakes.size(), 3U);
   double last = 1;
@@ -83,8 +79,7 @@ TEST_F(Evaluate, ShowsTheMostConfidentMistakes) {
     EXPECT_LE(mistake.at("confidence"), last);
     last = mistake.at("confidence");
     EXPECT_EQ(mistake.at("image").at("rows").size(), 28U);
-    expect_contains(output,
-                    "sample " + mistake.at("sample").dump() + ": " + mistake.at("label").dump());
+    expect_contains(output, "sample " + mistake.at("sample").dump() + ": " + mistake.at("label").dump());
   }
   EXPECT_EQ(count(output, "\033"), 0) << "no colours in a pipe";
   expect_narrow(output);
@@ -100,15 +95,14 @@ TEST_F(Evaluate, NamesClassesAsTheTableDoes) {
       "stage01_serial train --dataset table.csv --format csv --label kind --hidden 8 --batch-size "
       "4 --epochs 30 --save table.h5");
   const json names = json::array({"cat", "dog, large"});
-  const std::string output = run_well(
-      "stage01_serial evaluate --load table.h5 --confusion --mistakes 2 --report report.json");
+  const std::string output =
+      run_well("stage01_serial evaluate --load table.h5 --confusion --mistakes 2 --report report.json");
   EXPECT_EQ(json::parse(text("report.json")).at("class_names"), names);
   expect_contains(output, "\ncat  ");
   expect_contains(output, "\ndog, large  ");
 
   write("new.csv", "x\n0\n6\n");
-  const json report = report_of(
-      "stage01_serial predict --load table.h5 --dataset new.csv --format csv --csv all.csv");
+  const json report = report_of("stage01_serial predict --load table.h5 --dataset new.csv --format csv --csv all.csv");
   EXPECT_EQ(report.at("class_names"), names);
   const std::vector<std::string> rows = lines_of(text("all.csv"));
   ASSERT_EQ(rows.size(), 3U);
@@ -130,16 +124,14 @@ class Predict : public CommandLine {
 };
 
 TEST_F(Predict, AgreesWithTheEvaluation) {
-  const json evaluation =
-      report_of("stage01_serial evaluate --confusion --load digits.h5 --test-limit 53");
+  const json evaluation = report_of("stage01_serial evaluate --confusion --load digits.h5 --test-limit 53");
   const json predictions = report_of(predict + "--test-limit 53 --batch-size 7").at("predictions");
   ASSERT_EQ(predictions.size(), 53U);
   std::vector<std::vector<int>> counts(10, std::vector<int>(10));
   for (std::size_t i = 0; i < 53; ++i) {
     const json& prediction = predictions.at(i);
     EXPECT_EQ(prediction.at("sample"), i);
-    ++counts[prediction.at("label").get<std::size_t>()]
-            [prediction.at("predicted").get<std::size_t>()];
+    ++counts[prediction.at("label").get<std::size_t>()][prediction.at("predicted").get<std::size_t>()];
   }
   EXPECT_EQ(evaluation.at("confusion").at("counts"), json(counts));
 }
@@ -149,8 +141,7 @@ TEST_F(Predict, ShowsTheFirstAndWritesAll) {
   const std::vector<std::string> lines = lines_of(output);
   ASSERT_EQ(lines.size(), 28U) << output;
   EXPECT_EQ(lines[4], "note   the data set is that of the checkpoint; --dataset names another");
-  EXPECT_EQ(lines[6],
-            "sample   label         answer        probability  second        probability");
+  EXPECT_EQ(lines[6], "sample   label         answer        probability  second        probability");
   EXPECT_TRUE(lines[7].starts_with("0        ")) << lines[7];
   EXPECT_TRUE(lines[26].starts_with("19       ")) << lines[26];
   EXPECT_EQ(lines[27], "and 5 more, which --csv and --report write");
@@ -210,14 +201,12 @@ TEST_F(Predict, ReadsAPicture) {
   EXPECT_EQ(report_of(command + "--background light").at("predictions"), predictions);
   EXPECT_NE(report_of(command + "--background dark").at("predictions"), predictions);
   const std::string output = run_well(command);
-  expect_contains(output,
-                  "\ndata   seven.png: a picture of 90x60, as one of 28x28x1, 10 classes\n");
+  expect_contains(output, "\ndata   seven.png: a picture of 90x60, as one of 28x28x1, 10 classes\n");
   expect_contains(output, "\n7             0.");
   expect_contains(output, " ####");
   copy_picture("empty.png");
-  expect_failure(
-      "stage01_serial predict --load good.h5 --image empty.png", 1,
-      "cannot use the image empty.png: nothing is drawn on it: all its pixels are the ...");
+  expect_failure("stage01_serial predict --load good.h5 --image empty.png", 1,
+                 "cannot use the image empty.png: nothing is drawn on it: all its pixels are the ...");
 }
 
 }  // namespace

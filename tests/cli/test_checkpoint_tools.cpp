@@ -60,9 +60,7 @@ TEST_F(Compare, NeedsTheSameParameters) {
 }
 
 /// The same twice, and counts as people do. Also what compare_checkpoints lets pass.
-TEST_F(CommandLine, MakeDatasetWritesWhatIsAskedFor) {
-  run_table("checkpoint_tools");
-}
+TEST_F(CommandLine, MakeDatasetWritesWhatIsAskedFor) { run_table("checkpoint_tools"); }
 
 }  // namespace
 }  // namespace stagewise

@@ -59,8 +59,7 @@ TEST_F(Explain, HasAFloorForEachLineOfAGpu) {
     EXPECT_GT(report.at("limits").at("bytes_per_second"), 1e11) << "a roofline needs it";
     // Where kernels run on the CPU, the floors are those of a GPU, and times are not shown.
     const bool is_emulated = report.at("cuda_on_cpu");
-    EXPECT_EQ(count(output, "floors of an NVIDIA H200 (there is no GPU here): 66.9 TFLOP/s, "),
-              is_emulated ? 1 : 0)
+    EXPECT_EQ(count(output, "floors of an NVIDIA H200 (there is no GPU here): 66.9 TFLOP/s, "), is_emulated ? 1 : 0)
         << output;
     EXPECT_TRUE(lines.front().ends_with(is_emulated ? "floor bound by" : "time x floor")) << output;
   }
@@ -69,8 +68,8 @@ TEST_F(Explain, HasAFloorForEachLineOfAGpu) {
 class Latency : public CommandLine {
  protected:
   /// Expects a table with one row for each path, both on the terminal and in the report.
-  void expect_paths(const std::string& program, const std::string& options,
-                    const std::string& heading, const std::vector<std::string>& paths) {
+  void expect_paths(const std::string& program, const std::string& options, const std::string& heading,
+                    const std::vector<std::string>& paths) {
     const std::string output =
         run_well(program + " evaluate --latency --test-limit 50 --report report.json " + options);
     SCOPED_TRACE(output);
@@ -107,8 +106,7 @@ TEST_F(Latency, HasARowForEachPath) {
   expect_paths("stage01_serial", "--load digits.h5 --batch-size 60", "50, host to host", {"eager"});
   need_device("stage04_minibatch");
   if (IsSkipped()) return;
-  expect_paths("stage04_minibatch", "--load double.h5 --batch-size 7", "7, host to host",
-               {"eager", "captured"});
+  expect_paths("stage04_minibatch", "--load double.h5 --batch-size 7", "7, host to host", {"eager", "captured"});
   run_well("stage01_serial train --epochs 0 --hidden 40,20 --save untrained.h5");
   for (const std::string network : {"digits.h5", "neuron.h5", "untrained.h5"}) {
     expect_paths("ladder persistent", "--batch-size 1 --load " + network, "1" + without_copies,

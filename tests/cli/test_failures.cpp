@@ -19,17 +19,11 @@ const std::string evaluate = "stage01_serial evaluate --load ";
 
 // ------------------------------------------------------------------------------------ wrong usage
 
-TEST_F(Failures, OfWords) {
-  run_table("words");
-}
+TEST_F(Failures, OfWords) { run_table("words"); }
 
-TEST_F(Failures, OfValues) {
-  run_table("values");
-}
+TEST_F(Failures, OfValues) { run_table("values"); }
 
-TEST_F(Failures, OfOtherCommands) {
-  run_table("other_commands");
-}
+TEST_F(Failures, OfOtherCommands) { run_table("other_commands"); }
 
 /// The table has an option, and behind it what is no number or none that it takes.
 TEST_F(Failures, OfNumbers) {
@@ -38,8 +32,7 @@ TEST_F(Failures, OfNumbers) {
     const std::string command = row.substr(0, numbers);
     for (const std::string& number : words_of(row.substr(numbers))) {
       const std::string quoted = number.empty() ? "''" : number;
-      expect_failure(command + " " + quoted, 2,
-                     words_of(command).back() + ": '" + number + "' " + reason);
+      expect_failure(command + " " + quoted, 2, words_of(command).back() + ": '" + number + "' " + reason);
     }
   }
 }
@@ -69,10 +62,9 @@ TEST_F(Failures, OfDataFiles) {
 
 TEST_F(Failures, OfNamesThatACheckpointCouldNotKeep) {
   const std::string command = train + "--dataset table.csv --format csv --label b";
-  const std::string reason =
-      ": the name is not UTF-8; convert the file, for example with iconv -f LATIN1 -t UTF-8";
-  for (const std::string wrong : {"\xe9", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80",
-                                  "\xf4\x90\x80\x80", "\xe2\x82", "\xe0\x80\x80", "\x80"}) {
+  const std::string reason = ": the name is not UTF-8; convert the file, for example with iconv -f LATIN1 -t UTF-8";
+  for (const std::string wrong : {"\xe9", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xf4\x90\x80\x80",
+                                  "\xe2\x82", "\xe0\x80\x80", "\x80"}) {
     write("table.csv", "a,x" + wrong + ",b\n1,2,u\n2,3,v\n");
     expect_failure(command, 1, "table.csv, line 1, column 2" + reason);
   }
@@ -85,16 +77,14 @@ TEST_F(Failures, OfNamesThatACheckpointCouldNotKeep) {
 
 TEST_F(Failures, NameTheValueOfATableThatIsTooLarge) {
   const auto write_table = [&](const std::string& training, const std::string& test) {
-    write("table.csv", "a,b,class\n0,0,0\n1,1,1\n2,2,0\n3,3,1\n4,4,0\n5," + training +
-                           ",1\n6,6,0\n7,7,1\n1,2,0\n3," + test + ",1\n");
+    write("table.csv", "a,b,class\n0,0,0\n1,1,1\n2,2,0\n3,3,1\n4,4,0\n5," + training + ",1\n6,6,0\n7,7,1\n1,2,0\n3," +
+                           test + ",1\n");
   };
-  const std::string command =
-      train + "--dataset table.csv --format csv --label class --batch-size 2 --epochs 1 ";
+  const std::string command = train + "--dataset table.csv --format csv --label class --batch-size 2 --epochs 1 ";
   write_table("1e300", "2");
-  expect_failures(
-      command, 1,
-      {{"--precision float", "row 6 below the header, column b: the value is too large"},
-       {"--precision double", "for a mean and a deviation of this feature in double"}});
+  expect_failures(command, 1,
+                  {{"--precision float", "row 6 below the header, column b: the value is too large"},
+                   {"--precision double", "for a mean and a deviation of this feature in double"}});
   const std::string row_10 =
       "table.csv, row 10 below the header, column b: the value becomes, standardized, 4.42e+299, "
       "and float holds numbers up to 3.4e+38; --precision double holds larger ones";
@@ -108,17 +98,15 @@ TEST_F(Failures, NameTheValueOfATableThatIsTooLarge) {
 
 // ------------------------------------------------------------------------------------- checkpoints
 
-TEST_F(Failures, OfCheckpoints) {
-  run_table("checkpoints");
-}
+TEST_F(Failures, OfCheckpoints) { run_table("checkpoints"); }
 
 /// The checkpoint decides all that training depends on, even where it says the same.
 TEST_F(Failures, OfResumptionsThatWouldChange) {
-  for (const std::string& option : words_of(
-           "--model=mlp --precision=double --hidden=9 --activation=sigmoid --loss=squared-error "
-           "--biases=off --train-limit=50 --validation=10 --label=x --features=3 --batch-size=10 "
-           "--learning-rate=0.2 --optimizer=adam --momentum=0.5 --schedule=cosine --warmup=3 "
-           "--l2=0.1 --seed=2 --shuffle=off --workers=2 --average=weights --gemm=blas")) {
+  for (const std::string& option :
+       words_of("--model=mlp --precision=double --hidden=9 --activation=sigmoid --loss=squared-error "
+                "--biases=off --train-limit=50 --validation=10 --label=x --features=3 --batch-size=10 "
+                "--learning-rate=0.2 --optimizer=adam --momentum=0.5 --schedule=cosine --warmup=3 "
+                "--l2=0.1 --seed=2 --shuffle=off --workers=2 --average=weights --gemm=blas")) {
     expect_failure(train + "--resume digits.h5 " + option, 2,
                    option.substr(0, option.find('=')) +
                        " cannot be given with --resume: the checkpoint digits.h5 decides how its "
@@ -189,8 +177,7 @@ TEST_F(Failures, OfACheckpointsAttributes) {
 TEST_F(Failures, OfCheckpointsThatDoNotKnowTheirData) {
   make_input("digits.h5");
   Checkpoint old = load_checkpoint(path("digits.h5"));
-  std::erase_if(old.settings,
-                [](const auto& setting) { return setting.first.starts_with("data-"); });
+  std::erase_if(old.settings, [](const auto& setting) { return setting.first.starts_with("data-"); });
   old.settings["train-limit"] = "80";
   save_checkpoint(path("old.h5"), old);
   expect_failure(train + "--resume old.h5", 1,
@@ -202,9 +189,7 @@ TEST_F(Failures, OfCheckpointsThatDoNotKnowTheirData) {
 
 /// Nothing is saved, also where only parameters show it; and the learning rate is blamed for
 /// nothing that it has not done.
-TEST_F(Failures, OfALossThatIsNoNumber) {
-  run_table("losses");
-}
+TEST_F(Failures, OfALossThatIsNoNumber) { run_table("losses"); }
 
 }  // namespace
 }  // namespace stagewise

@@ -9,8 +9,7 @@ namespace stagewise {
 namespace {
 
 // "=" for the space, lest a folder of that name is made.
-const std::string sample =
-    " --dataset=digits --train-limit 300 --validation 50 --batch-size 80 --hidden 8 ";
+const std::string sample = " --dataset=digits --train-limit 300 --validation 50 --batch-size 80 --hidden 8 ";
 
 class Grading : public Stage05 {
  protected:
@@ -27,9 +26,8 @@ class Grading : public Stage05 {
   static void expect_table(const std::string& output, int processes) {
     expect_narrow(output);
     const std::vector<std::string> lines = lines_of(output);
-    const auto head = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
-      return line.starts_with("procs ");
-    });
+    const auto head =
+        std::find_if(lines.begin(), lines.end(), [](const std::string& line) { return line.starts_with("procs "); });
     ASSERT_LT(std::distance(head, lines.end()), std::ssize(lines)) << output;
     ASSERT_GE(std::distance(head, lines.end()), 2) << output;
     EXPECT_EQ(words_of(*(head - 1)), words_of("W[0] b[0] W[1] b[1]")) << output;
@@ -54,8 +52,7 @@ TEST_F(Grading, FindsTrainingsRight) {
     expect_contains(output, "\nverdict     every error is at most 1.0e-07\n");
   };
   expect_right(3, "--mode 1 --epochs 2 --strategy tensor", " learning rate 0.001, l2 1e-04\n");
-  expect_right(2, "--mode 2 --epochs 2",
-               ", 2 epochs of 250 samples,\nbatches of 80, learning rate");
+  expect_right(2, "--mode 2 --epochs 2", ", 2 epochs of 250 samples,\nbatches of 80, learning rate");
   expect_right(1, "--mode 3", " 250 samples,");
   expect_right(4, "--mode 3 --strategy hybrid --tensor-ranks 2", " 250 samples,");
 }
@@ -73,8 +70,7 @@ TEST_F(Grading, ComparesWithTheTrainingOfAFile) {
   expect_table(outcome.out, 2);
   expect_contains(outcome.out, "\nverdict     NOT every error is at most 1.0e-07\n");
   EXPECT_EQ(count(outcome.err, "grade: "), 0) << outcome.err;
-  expect_failure(command + "none.h5", 1,
-                 "the checkpoint none.h5 cannot be read: there is no such file");
+  expect_failure(command + "none.h5", 1, "the checkpoint none.h5 cannot be read: there is no such file");
 }
 
 TEST_F(Grading, FindsTheProductsRight) {
@@ -86,9 +82,7 @@ TEST_F(Grading, FindsTheProductsRight) {
 }
 
 /// And what the ladder all-reduce, below, cannot add up.
-TEST_F(Grading, RefusesWhatItCannotGrade) {
-  run_table("grade");
-}
+TEST_F(Grading, RefusesWhatItCannotGrade) { run_table("grade"); }
 
 // ------------------------------------------------------------------------------ ladder all-reduce
 
@@ -98,8 +92,7 @@ class LadderOfSums : public Stage05 {
 };
 
 TEST_F(LadderOfSums, VerifiesAllRungs) {
-  const std::string output =
-      run_well(all_reduce + "--bytes 40008 --precision double --repetitions 0");
+  const std::string output = run_well(all_reduce + "--bytes 40008 --precision double --repetitions 0");
   EXPECT_EQ(count(output, "\nranks  3 processes on 1 host, "), 1) << output;
   EXPECT_EQ(count(output, "DIFFERS"), 0) << output;
   for (const std::string rung : {"host", "ring", "one-shot", "two-shot"}) {

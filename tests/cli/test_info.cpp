@@ -26,9 +26,8 @@ std::vector<Row> rows_of(const std::string& output) {
       R"( +\d+  (\S+) +(|fused|new kernel|new line) +([\d.]+(?: [kMGT])?) +([\d.]+(?: [kMGT])?)  (\S+))");
   static const std::regex shape(R"( \[[\dx]*\])");
   const std::vector<std::string> lines = lines_of(output);
-  const auto head = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
-    return line.starts_with("line  operation ");
-  });
+  const auto head = std::find_if(lines.begin(), lines.end(),
+                                 [](const std::string& line) { return line.starts_with("line  operation "); });
   std::vector<Row> rows;
   for (auto line = head; line != lines.end(); ++line) {
     EXPECT_LE(line->size(), 120U) << *line;
@@ -70,9 +69,8 @@ TEST_P(Info, SaysWhereEachLineIsAndWhatItReplaces) {
   const bool is_first = GetParam() == "stage01_serial";
   const bool fuses = GetParam() >= "stage04";
   const std::string folder = is_stage ? "stages/" + GetParam().substr(5, 2) : "";
-  for (const std::string options :
-       {"", "--model cnn", "--model neuron", "--hidden none --loss squared-error",
-        "--hidden 8,7 --activation sigmoid --biases off"}) {
+  for (const std::string options : {"", "--model cnn", "--model neuron", "--hidden none --loss squared-error",
+                                    "--hidden 8,7 --activation sigmoid --biases off"}) {
     const std::string output = run_well(GetParam() + " info --program " + sized(options));
     bool has_own = false;
     bool has_fused = false;
@@ -116,8 +114,8 @@ TEST_P(Info, EveryOptionChangesTheProgram) {
         if (options.starts_with("--workers 2")) options.erase(0, 11);
         if (option != "strategy" && option != "tensor-ranks") options += " --strategy data";
       }
-      const std::string output = run_well((has_ranks ? "mpirun -n 2 " : "") + GetParam() +
-                                          " info --program " + sized(options));
+      const std::string output =
+          run_well((has_ranks ? "mpirun -n 2 " : "") + GetParam() + " info --program " + sized(options));
       return output.substr(output.find("\nline  operation "));  // the head names the model
     };
     EXPECT_NE(table_of(one), table_of(other)) << option;
@@ -138,8 +136,7 @@ class InfoOf : public CommandLine {
 TEST_F(InfoOf, TheFirstStagesIsOneList) {
   need_device("stage02_naive_cuda");
   if (IsSkipped()) return;
-  for (const std::string stage :
-       {"stage01_serial", "stage02_naive_cuda", "stage03_shared_memory"}) {
+  for (const std::string stage : {"stage01_serial", "stage02_naive_cuda", "stage03_shared_memory"}) {
     const std::vector<Row> lines = rows(stage);
     EXPECT_EQ(operations_of(lines), words_of("gather gemm add_bias relu gemm add_bias "
                                              "softmax_cross_entropy argmax accumulate "
@@ -151,8 +148,7 @@ TEST_F(InfoOf, TheFirstStagesIsOneList) {
     // 2 * 100 * 784 * 256 operations; 4 bytes for each number of the factors and the product.
     EXPECT_EQ(lines[1].operations, "40.1 M");
     EXPECT_EQ(lines[1].bytes, "1.2 M");
-    EXPECT_EQ(lines[1].shaped,
-              "batch [100x28x28x1], fc1/weight [784x256] -> fc1/product [100x256]");
+    EXPECT_EQ(lines[1].shaped, "batch [100x28x28x1], fc1/weight [784x256] -> fc1/product [100x256]");
     EXPECT_EQ(rows(stage, "--precision double")[1].bytes, "2.4 M");
   }
 }
@@ -178,8 +174,7 @@ TEST_F(InfoOf, AFusedLineSaysWhatItReplaces) {
   for (const std::string operation : {"folded_linear*", "folded_gradients*"}) {
     EXPECT_EQ(std::count(folded.begin(), folded.end(), operation), 2) << operation;
   }
-  EXPECT_EQ(operations_of(rows("fold_bias", "--fold-bias off")),
-            operations_of(rows("stage03_shared_memory")));
+  EXPECT_EQ(operations_of(rows("fold_bias", "--fold-bias off")), operations_of(rows("stage03_shared_memory")));
 }
 
 #ifdef STAGEWISE_STAGE05
@@ -195,8 +190,7 @@ TEST_F(InfoOf, ProcessesSaysWhatTheyExchange) {
        Sayings{{"mpirun -n 3 stage05_mpi info --program --strategy data --transport host", of_data},
                {"stage05_mpi info --program --batch-size 256", "fc2/product@0 -> fc2/product@0"},
                {"stage05_mpi info --program --batch-size 257", of_data},
-               {"stage05_mpi info --program --strategy hybrid",
-                "fc2/product@0 -> fc2/product@0" + of_data},
+               {"stage05_mpi info --program --strategy hybrid", "fc2/product@0 -> fc2/product@0" + of_data},
                {"stage05_mpi info --program --average weights", ""}}) {
     std::string found;
     for (const Row& row : rows_of(run_well(command))) {
@@ -208,9 +202,8 @@ TEST_F(InfoOf, ProcessesSaysWhatTheyExchange) {
   }
   const std::vector<Row> updates =
       rows_of(run_well("mpirun -n 2 stage05_mpi info --program --strategy data --transport peer"));
-  const auto update = std::find_if(updates.begin(), updates.end(), [](const Row& row) {
-    return row.operation == "all_reduce_update*";
-  });
+  const auto update = std::find_if(updates.begin(), updates.end(),
+                                   [](const Row& row) { return row.operation == "all_reduce_update*"; });
   ASSERT_NE(update, updates.end());
   EXPECT_EQ(update->file, "stages/05_mpi/all_reduce/2_two_shot.cu");
   EXPECT_EQ(update->replaces, "all_reduce sgd_update x4");

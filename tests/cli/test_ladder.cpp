@@ -19,8 +19,7 @@ class Ladders : public CommandLine {
   /// What a command's --rung takes, but for all, from its help text.
   std::vector<std::string> rungs_of(const std::string& ladder) {
     std::vector<std::string> rungs;
-    std::istringstream words(
-        between(run_well("ladder " + ladder + " --help"), "--rung NAME", "[all]"));
+    std::istringstream words(between(run_well("ladder " + ladder + " --help"), "--rung NAME", "[all]"));
     for (std::string word; words >> word;) {
       if (word.ends_with(',')) word.pop_back();
       if (word != "all") rungs.push_back(word);
@@ -46,8 +45,7 @@ TEST_F(Ladders, AllRungsAreVerified) {
         "reduce --m 67 --n 301 --precision double", "transpose --m 67 --n 131",
         "convolution --images 3 --size 9 --channels 3 --filter 4 --filters 7",
         "convolution --images 5 --size 12 --channels 4 --filters 8 --precision double"}) {
-    const std::string output =
-        run_well("ladder " + arguments + " --repetitions 0 --report report.json");
+    const std::string output = run_well("ladder " + arguments + " --repetitions 0 --report report.json");
     for (const std::string& rung : rungs_of(words_of(arguments).front())) {
       expect_contains(output, "\n" + rung + " ");
     }
@@ -69,11 +67,10 @@ TEST_F(Ladders, AllRungsAreVerified) {
 }
 
 TEST_F(Ladders, ARungRunsByItsName) {
-  for (const auto& [ladder, sizes] :
-       Sayings{{"gemm", " --m 9 --n 10 --k 11"},
-               {"reduce", " --n 99"},
-               {"transpose", " --m 9 --n 10"},
-               {"convolution", " --images 2 --size 7 --filter 2 --filters 3"}}) {
+  for (const auto& [ladder, sizes] : Sayings{{"gemm", " --m 9 --n 10 --k 11"},
+                                             {"reduce", " --n 99"},
+                                             {"transpose", " --m 9 --n 10"},
+                                             {"convolution", " --images 2 --size 7 --filter 2 --filters 3"}}) {
     const std::string command = ladder + sizes + " --repetitions 0";
     const std::vector<json> all = rows_of(command);
     ASSERT_GE(all.size(), 3U);
@@ -98,15 +95,14 @@ TEST_F(Ladders, TheTopRungsTilesAreVerified) {
     EXPECT_GE(rows.size(), 2U);
     for (const json& row : rows) {
       EXPECT_TRUE(row.at("verified").get<bool>()) << row;
-      EXPECT_TRUE(row.at("plan").get<std::string>().starts_with(row.at("name").get<std::string>()))
-          << row;
+      EXPECT_TRUE(row.at("plan").get<std::string>().starts_with(row.at("name").get<std::string>())) << row;
     }
   }
 }
 
 TEST_F(Ladders, ReportsWhatItFound) {
-  const std::vector<json> rows = rows_of(
-      "gemm --m 13 --n 17 --k 19 --alpha -2 --beta 5 --transpose-a --seed 7 --repetitions 2");
+  const std::vector<json> rows =
+      rows_of("gemm --m 13 --n 17 --k 19 --alpha -2 --beta 5 --transpose-a --seed 7 --repetitions 2");
   const json report = json::parse(text("report.json"));
   const json expected = json::parse(
       R"({"stage": "ladder", "ladder": "gemm", "m": 13, "n": 17, "k": 19, "alpha": -2, "beta": 5,
@@ -142,8 +138,7 @@ TEST_F(Ladders, ReportsConvolutionsAndWholeLayers) {
   const int given = 2 * 9 * 9 * 3 + 4 * 4 * 3 * 5;
   for (const std::size_t table : {0U, 1U}) {
     const int written = table == 1 ? 5 + 2 * 3 * 3 * 5 : 2 * 6 * 6 * 5;
-    for (const json& row :
-         rows_of("convolution --images 2 --size 9 --channels 3 --filter 4 --filters 5", table)) {
+    for (const json& row : rows_of("convolution --images 2 --size 9 --channels 3 --filter 4 --filters 5", table)) {
       EXPECT_EQ(row.at("operations"), 2 * (2 * 6 * 6 * 5) * (4 * 4 * 3));
       EXPECT_EQ(row.at("bytes"), 4 * (given + written));
       EXPECT_GT(row.at("seconds"), 0);
@@ -168,9 +163,7 @@ TEST_F(Ladders, SayWhatTheyAreNotFor) {
   std::vector<Skipped> all = {
       {"--filter 4", {"separate", "fused"}, "windows of 2 x 2 do not cover an output of 7 x 7"},
       {"--precision double", {"texture"}, "it takes floats: textures have no doubles"},
-      {"--precision double",
-       {"fast-math"},
-       "it takes floats: --use_fast_math does not affect doubles"}};
+      {"--precision double", {"fast-math"}, "it takes floats: --use_fast_math does not affect doubles"}};
   if (is_emulated()) {
     all.push_back({"", {"texture"}, "CUDA on the CPU has no textures"});
     all.push_back({"", {"fast-math"}, "is an option of nvcc, and this build does not use nvcc"});
@@ -204,36 +197,32 @@ TEST_F(Ladders, AgreeWithTheLibraryInDouble) {
 /// Drawn by plot; its own test looks at the figure.
 TEST_F(Ladders, ARooflineNeedsTimesOfAGpuOrCounters) {
   if (!is_emulated()) return;
-  expect_failure(
-      "ladder gemm --m 9 --n 10 --k 11 --roofline r.svg", 1,
-      "--roofline needs the times of a GPU, or counters: without a GPU, use "
-      "build/cpu/bin/instrumented/ladder (cmake --build build/cpu --target ladder_instrumented)");
+  expect_failure("ladder gemm --m 9 --n 10 --k 11 --roofline r.svg", 1,
+                 "--roofline needs the times of a GPU, or counters: without a GPU, use "
+                 "build/cpu/bin/instrumented/ladder (cmake --build build/cpu --target ladder_instrumented)");
 }
 
 // ----------------------------------------------------------------------------------- what is wrong
 
 /// Values and sizes that are none, and sizes that fit nowhere.
-TEST_F(Ladders, SayWhatIsWrong) {
-  run_table("ladder");
-}
+TEST_F(Ladders, SayWhatIsWrong) { run_table("ladder"); }
 
 TEST_F(Ladders, RefuseWhatDoesNotFit) {
   if (!is_emulated()) GTEST_SKIP() << "only an emulated GPU can be made smaller";
   surroundings_.variables["STAGEWISE_CPU_DEVICE_MEMORY"] = "100000000";
   for (const std::string problem :
-       {"gemm --m 5000 --n 5000 --k 2", "reduce --n 20000000 --precision double",
-        "reduce --m 5000 --n 5000", "transpose --m 5000 --n 5000", "convolution --images 1000"}) {
-    const std::string said = expect_failure(
-        "ladder " + problem, 1,
-        " of the emulated GPU's memory (STAGEWISE_CPU_DEVICE_MEMORY), of which 100 MB are free; "
-        "choose smaller sizes.");
+       {"gemm --m 5000 --n 5000 --k 2", "reduce --n 20000000 --precision double", "reduce --m 5000 --n 5000",
+        "transpose --m 5000 --n 5000", "convolution --images 1000"}) {
+    const std::string said =
+        expect_failure("ladder " + problem, 1,
+                       " of the emulated GPU's memory (STAGEWISE_CPU_DEVICE_MEMORY), of which 100 MB are free; "
+                       "choose smaller sizes.");
     EXPECT_EQ(run("ladder " + problem).out, "") << said;
   }
   run_well("ladder gemm --m 10 --n 10 --k 10 --rung naive");
   // More than this machine has, whatever the emulated GPU is said to have.
   surroundings_.variables["STAGEWISE_CPU_DEVICE_MEMORY"] = "70000000000000";
-  expect_failure("ladder gemm --m 2147483647 --n 3000 --k 1", 1,
-                 " of the host's memory, of which ...");
+  expect_failure("ladder gemm --m 2147483647 --n 3000 --k 1", 1, " of the host's memory, of which ...");
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ TEST(LadderTable, ShowsRatesAndSharesOfTheReference) {
   expect_lines(text, {"rung               difference  to cuBLAS     time          rate  of cuBLAS",
                       "dot-non-divergent     1.2e-07    1.3e-07   123 ms  10.2 GFLOP/s        0 %",
                       "async-copies *        1.2e-07    1.3e-07  32.1 us  39.1 TFLOP/s      129 %",
-                      "cuBLAS                1.2e-07    1.3e-07  41.5 us  30.2 TFLOP/s      100 %",
-                      "* ..."});
+                      "cuBLAS                1.2e-07    1.3e-07  41.5 us  30.2 TFLOP/s      100 %", "* ..."});
   EXPECT_TRUE(text.ends_with("\n3 of 3 verified\n")) << text;
   EXPECT_TRUE(is_right({table_of_gpu()}));
 }
@@ -106,13 +105,11 @@ TEST(LadderTable, ShowsARowWhenItIsDone) {
 TEST(LadderTable, ShowsWhatDiffersAndWhatWasSkipped) {
   Table table = table_of_gpu();
   table.rows[0].wrong = "1 of 60 elements: [3, 5] is 0.25 instead of 0.5";
-  table.rows[1].skipped =
-      "it takes a GPU of compute capability 8.0 or higher, and this one has 7.5";
+  table.rows[1].skipped = "it takes a GPU of compute capability 8.0 or higher, and this one has 7.5";
   const std::string text = print(table);
-  expect_lines(text,
-               {"dot-non-divergent  DIFFERS: 1 of 60 elements: [3, 5] is 0.25 instead of 0.5",
-                "async-copies *     skipped: it takes a GPU of compute capability 8.0 or higher,",
-                "                   and this one has 7.5"});
+  expect_lines(text, {"dot-non-divergent  DIFFERS: 1 of 60 elements: [3, 5] is 0.25 instead of 0.5",
+                      "async-copies *     skipped: it takes a GPU of compute capability 8.0 or higher,",
+                      "                   and this one has 7.5"});
   EXPECT_TRUE(text.ends_with("\n1 of 3 verified, 1 differs, 1 skipped\n")) << text;
   EXPECT_FALSE(is_right({table}));
 }

@@ -24,13 +24,12 @@ TEST_P(LimitsOfAStage, EndsWithASentenceWhereMemoryIsShort) {
   for (const unsigned megabytes : {150U, 200U, 300U, 400U, 500U}) {
     allow(megabytes);
     const Outcome outcome =
-        run(GetParam() +
-            " train --train-limit 20 --test-limit 10 --hidden 8 --batch-size 10 --epochs 1");
+        run(GetParam() + " train --train-limit 20 --test-limit 10 --hidden 8 --batch-size 10 --epochs 1");
     SCOPED_TRACE(std::to_string(megabytes) + " MB\n" + outcome.err);
     const auto says = [&](const std::string& part) { return count(outcome.err, part) > 0; };
     EXPECT_FALSE(says("terminate called"));
-    if (outcome.exit_code == 0 || says("error while loading shared libraries") ||
-        says("no GPU can be used here") || says("failed to map segment")) {
+    if (outcome.exit_code == 0 || says("error while loading shared libraries") || says("no GPU can be used here") ||
+        says("failed to map segment")) {
       continue;
     }
     expect_contains(outcome.err, "the host has too little memory");
@@ -59,8 +58,7 @@ TEST_F(Limits, OpenBlasDoesNotWaitForMemory) {
 TEST_F(Limits, ANetworkThatIsTooLargeIsRefusedAtOnce) {
   const std::string train = "stage01_serial train ";
   surroundings_.longest_run = 30;
-  expect_failure(train + "--hidden 16777216,16777216", 1,
-                 "for a batch of 100 samples, needs at ...");
+  expect_failure(train + "--hidden 16777216,16777216", 1, "for a batch of 100 samples, needs at ...");
   allow(1024);
   expect_failure(train + "--hidden 16777216", 1,
                  "the network, for a batch of 100 samples, needs at least 120 GB, but ...");

@@ -44,9 +44,7 @@ TEST_F(Help, FitsOnATerminal) {
   EXPECT_EQ(run_well("stage01_serial -h"), run_well("stage01_serial --help"));
 }
 
-TEST_F(Help, NamesEveryOption) {
-  run_table("help");
-}
+TEST_F(Help, NamesEveryOption) { run_table("help"); }
 
 /// None without effect, and none that no test knows.
 TEST_F(Help, NamesNoOtherOptions) {
@@ -62,8 +60,7 @@ TEST_F(Help, SaysWhatResumingDoes) {
   std::string help;  // in one line
   for (std::string word; words >> word;) help += word + " ";
   expect_contains(help, "; with --resume the total, those done before included ");
-  expect_contains(help,
-                  "--test-limit N use the first N test samples; --resume does not remember it");
+  expect_contains(help, "--test-limit N use the first N test samples; --resume does not remember it");
 }
 
 TEST_F(Help, SaysWhereTheOptionsOfOthersAre) {
@@ -89,8 +86,7 @@ TEST_F(Help, SaysWhereTheOptionsOfOthersAre) {
   for (const auto& [option, others] : offering) {
     for (const std::string& program : {stages().front(), stages().back(), variants.front()}) {
       if (having.at(option).contains(program)) continue;
-      const std::string said =
-          expect_failure(program + " train --" + option, 2, "--" + option + " is offered by ");
+      const std::string said = expect_failure(program + " train --" + option, 2, "--" + option + " is offered by ");
       EXPECT_TRUE(said.ends_with(", not by " + program + ".")) << said;
       for (const std::string& other : others) expect_contains(said, other);
     }
@@ -98,8 +94,8 @@ TEST_F(Help, SaysWhereTheOptionsOfOthersAre) {
 }
 
 TEST_F(Help, SaysTheVersion) {
-  for (const std::string program : {"stage01_serial", "compare_checkpoints", "fold_bias", "ladder",
-                                    "ladder persistent", "make_dataset", "per_step_memory"}) {
+  for (const std::string program : {"stage01_serial", "compare_checkpoints", "fold_bias", "ladder", "ladder persistent",
+                                    "make_dataset", "per_step_memory"}) {
     const std::string version = run_well(program + " --version");
     EXPECT_TRUE(version.starts_with("Stagewise ")) << version;
     EXPECT_EQ(lines_of(version).size(), 1U) << version;
@@ -110,8 +106,7 @@ TEST_F(Help, SaysTheVersion) {
 
 const std::string tiny_data = " --dataset gaussian --samples 40 --features 4 ";
 const std::string tiny = tiny_data + "--classes 3 --hidden 4 --batch-size 10 --epochs 1 ";
-const std::string tiny_cnn =
-    " --model cnn --train-limit 4 --test-limit 2 --batch-size 2 --epochs 1 ";
+const std::string tiny_cnn = " --model cnn --train-limit 4 --test-limit 2 --batch-size 2 --epochs 1 ";
 
 class IdleOptions : public EachProgram {
  protected:
@@ -120,8 +115,7 @@ class IdleOptions : public EachProgram {
     run_well(GetParam() + " train " + options + " --save a.h5 --report a.json");
     json report = json::parse(text("a.json"));
     std::string results = text("a.h5");
-    for (const char* const key :
-         {"model", "dataset", "precision", "batch_size", "test_loss", "test_accuracy"}) {
+    for (const char* const key : {"model", "dataset", "precision", "batch_size", "test_loss", "test_accuracy"}) {
       results += report.at(key).dump();
     }
     for (const auto& epoch : report.at("epochs")) {
@@ -140,10 +134,9 @@ TEST_P(IdleOptions, EveryOptionOfTrainChangesSomething) {
   const std::set<std::string> offered = options_of(GetParam() + " train");
   const std::set<std::string> shared = options_of("stage01_serial train");
   // What files say, or stage 05's processes, is shown elsewhere.
-  std::set<std::string> known = {"help",         "format",     "data-dir", "label",     "load",
-                                 "save",         "save-every", "resume",   "save-best", "report",
-                                 "csv",          "log-every",  "strategy", "transport", "timeout",
-                                 "tensor-ranks", "overlap",    "data-from"};
+  std::set<std::string> known = {"help",       "format",    "data-dir",  "label",        "load",    "save",
+                                 "save-every", "resume",    "save-best", "report",       "csv",     "log-every",
+                                 "strategy",   "transport", "timeout",   "tensor-ranks", "overlap", "data-from"};
   for (const auto& [option, training] : table("effects")) {
     const std::string name = option.substr(2, option.find(' ') - 2);
     known.insert(name);
@@ -163,8 +156,7 @@ TEST_P(IdleOptions, EveryOptionOfTrainChangesSomething) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, IdleOptions, testing::ValuesIn(programs_that_train()),
-                         name_of_program);
+INSTANTIATE_TEST_SUITE_P(Programs, IdleOptions, testing::ValuesIn(programs_that_train()), name_of_program);
 
 TEST_F(CommandLine, RefusesOptionsThatTheRunWouldContradict) {
   need_device("stage02_naive_cuda");
@@ -185,8 +177,7 @@ TEST_F(CommandLine, NotesOnOptionsWithoutEffectAreOneSentence) {
   const Sayings of_ranks = table("notes_of_ranks");
   notes.insert(notes.end(), of_ranks.begin(), of_ranks.end());
 #endif
-  const std::string instant =
-      "--epochs 0 --train-limit 20 --test-limit 5 --batch-size 10 --precision float";
+  const std::string instant = "--epochs 0 --train-limit 20 --test-limit 5 --batch-size 10 --precision float";
   for (const auto& [written, sentence] : notes) {
     const std::string command = std::regex_replace(written, std::regex("\\$instant"), instant);
     SCOPED_TRACE(command);
@@ -194,8 +185,7 @@ TEST_F(CommandLine, NotesOnOptionsWithoutEffectAreOneSentence) {
     EXPECT_EQ(outcome.exit_code, 0);
     const std::size_t last = command.rfind("--");
     const std::string option = command.substr(last, command.find_first_of(" =", last) - last);
-    EXPECT_EQ(outcome.err, program_of(command) + ": note: " + option + " has no effect here: it " +
-                               sentence + ".\n");
+    EXPECT_EQ(outcome.err, program_of(command) + ": note: " + option + " has no effect here: it " + sentence + ".\n");
   }
 }
 
@@ -235,12 +225,10 @@ TEST_F(CommandLine, CheckpointsStoreWhatApplies) {
 }
 
 TEST_F(CommandLine, ResumesCheckpointsThatStoreTooMuch) {
-  run_well(
-      "stage01_serial train --train-limit 10 --batch-size 5 --hidden 4 --epochs 1 --save a.h5");
+  run_well("stage01_serial train --train-limit 10 --batch-size 5 --hidden 4 --epochs 1 --save a.h5");
   Checkpoint old = load_checkpoint(path("a.h5"));
-  for (const std::string& setting :
-       words_of("features=10 classes=2 samples=60 spacing=1 deviation=1 label= format= "
-                "average=gradients average-every=1")) {
+  for (const std::string& setting : words_of("features=10 classes=2 samples=60 spacing=1 deviation=1 label= format= "
+                                             "average=gradients average-every=1")) {
     const std::size_t equals = setting.find('=');
     old.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
   }

@@ -18,9 +18,7 @@ TEST_F(Outputs, AreRefusedBeforeWork) {
 }
 
 /// In a shell's blocks of 512 bytes.
-std::string with_files_up_to(int blocks) {
-  return "ulimit -f " + std::to_string(blocks) + "; exec \"$@\"";
-}
+std::string with_files_up_to(int blocks) { return "ulimit -f " + std::to_string(blocks) + "; exec \"$@\""; }
 
 TEST_F(Outputs, OnAFullDiskLeaveTheOldOnes) {
   make_input("digits.h5");
@@ -28,9 +26,9 @@ TEST_F(Outputs, OnAFullDiskLeaveTheOldOnes) {
   write("report.json", "{}");
   surroundings_.shell = with_files_up_to(20);  // half of such a checkpoint
   const std::string sentence = " cannot be written: File too large";
-  expect_failures(short_training + " --seed 2 --save ", 1,
-                  {{"digits.h5", "the checkpoint digits.h5" + sentence},
-                   {"new.h5", "the checkpoint new.h5" + sentence}});
+  expect_failures(
+      short_training + " --seed 2 --save ", 1,
+      {{"digits.h5", "the checkpoint digits.h5" + sentence}, {"new.h5", "the checkpoint new.h5" + sentence}});
   surroundings_.shell = with_files_up_to(100);  // as much as 60 images take
   expect_failure("make_dataset --train 100 --test 10 --output digits", 1,
                  "the images digits/train-images-idx3-ubyte" + sentence);
@@ -44,9 +42,8 @@ TEST_F(Outputs, ThatAreLostAreReported) {
   for (const std::string shell : {"exec \"$@\" >&-", "exec \"$@\" >/dev/full"}) {
     fs::remove(path("lost.h5"));
     surroundings_.shell = shell;
-    for (const std::string& command :
-         {short_training, std::string("stage01_serial info"), std::string("stage01_serial --help"),
-          std::string("make_dataset --version")}) {
+    for (const std::string& command : {short_training, std::string("stage01_serial info"),
+                                       std::string("stage01_serial --help"), std::string("make_dataset --version")}) {
       expect_failure(command, 1, "standard output could not be written to");
     }
     EXPECT_EQ(run(short_training + " --epochs 2 --save-every 1 --save lost.h5").exit_code, 1);
@@ -81,9 +78,7 @@ TEST_F(Outputs, ThatNobodyReadsEndTheProgramWithoutAWord) {
 /// and after it is seen whether a file can be written makes none, a data set is made as a whole or
 /// not at all, a link stays one, and files of others with names like those of files to be stay as
 /// they are.
-TEST_F(Outputs, LeaveFilesAlone) {
-  run_table("own_files");
-}
+TEST_F(Outputs, LeaveFilesAlone) { run_table("own_files"); }
 
 }  // namespace
 }  // namespace stagewise

@@ -84,8 +84,7 @@ TEST_F(Reproducible, AKilledTrainingContinuesExactly) {
       const auto next = [&] {
         const bool resumes = fs::exists(path("part.h5"));
         if (resumes) ++resumptions;
-        return (resumes ? resume + "part.h5 --epochs 8 --save-every 1" : training) +
-               " --save part.h5";
+        return (resumes ? resume + "part.h5 --epochs 8 --save-every 1" : training) + " --save part.h5";
       };
       // Every second time, the first kill leaves a checkpoint behind, however slow the machine is.
       const bool is_late = repetition % 2 == 1;

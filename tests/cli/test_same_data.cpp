@@ -20,15 +20,13 @@ class SameData : public CommandLine {
   void train_on_table(const std::string& options = "") { run_well(train + options); }
 
   void expect_no_resumption(const std::string& difference) {
-    expect_failure(
-        "stage01_serial train --resume table.h5 --epochs 2", 1,
-        "the checkpoint table.h5 was trained on other data than table.csv: " + difference);
+    expect_failure("stage01_serial train --resume table.h5 --epochs 2", 1,
+                   "the checkpoint table.h5 was trained on other data than table.csv: " + difference);
   }
 
   const std::string rows = "1,10,b\n2,20,a\n3,35,a\n4,40,b\n5,55,a\n6,60,b\n7,70,a\n8,80,b\n";
   const std::string of_table = "--dataset table.csv --format csv --label kind ";
-  const std::string train =
-      "stage01_serial train --hidden 3 --batch-size 3 --epochs 1 --save table.h5 " + of_table;
+  const std::string train = "stage01_serial train --hidden 3 --batch-size 3 --epochs 1 --save table.h5 " + of_table;
 };
 
 TEST_F(SameData, IsWhatATrainingGoesOnWith) {
@@ -39,8 +37,7 @@ TEST_F(SameData, IsWhatATrainingGoesOnWith) {
   // matter.
   fs::create_directory(path("elsewhere"));
   write_table("elsewhere/t.txt", rows + "\n\n", " height ,\"width\",kind");
-  run_well(
-      "stage01_serial train --resume table.h5 --epochs 2 --format csv --dataset elsewhere/t.txt");
+  run_well("stage01_serial train --resume table.h5 --epochs 2 --format csv --dataset elsewhere/t.txt");
 }
 
 TEST_F(SameData, IsTheSameInEveryPrecisionAndWithEveryOptionThatConcernsNone) {
@@ -69,21 +66,19 @@ TEST_F(SameData, IsAskedForAndWhatDiffersIsSaid) {
     return text;
   };
   const std::string others = "the samples have other ";
-  for (const auto& [other, difference] : Sayings{
-           {header + with("35", "36"), others + "values"},
-           {header + with("3,35,a", "3,35,b"), others + "labels"},
-           {header + with("3,35,a", "3,35.000001,b"), others + "values, " + others + "labels"},
-           {header + "2,20,a\n1,10,b\n" + rows.substr(14), others + "values, " + others + "..."},
-           {header + rows + "9,90,a\n10,100,b\n11,110,a\n",
-            "the number of training samples is 9 and was 7"},
-           {header + with("4,40,b", "4,40,c"),
-            "the number of classes is 3 and was 2, " + others + "labels"},
-           {header + with("b", "c"), "class 1 is 'c' and was 'b'"},
-           {"height,depth,kind\n" + rows, "column 2 is 'depth' and was 'width'"},
-           {"width,height,kind\n10,1,b\n20,2,a\n35,3,a\n40,4,b\n55,5,a\n60,6,b\n70,7,a\n80,8,b\n",
-            "column 1 is 'width' and was 'height', " + others + "values"},
-           {"height,width,depth,kind\n1,10,0,b\n2,20,0,a\n3,35,0,a\n4,40,0,b\n",
-            "the number of columns is 3 and was 2, ..."}}) {
+  for (const auto& [other, difference] :
+       Sayings{{header + with("35", "36"), others + "values"},
+               {header + with("3,35,a", "3,35,b"), others + "labels"},
+               {header + with("3,35,a", "3,35.000001,b"), others + "values, " + others + "labels"},
+               {header + "2,20,a\n1,10,b\n" + rows.substr(14), others + "values, " + others + "..."},
+               {header + rows + "9,90,a\n10,100,b\n11,110,a\n", "the number of training samples is 9 and was 7"},
+               {header + with("4,40,b", "4,40,c"), "the number of classes is 3 and was 2, " + others + "labels"},
+               {header + with("b", "c"), "class 1 is 'c' and was 'b'"},
+               {"height,depth,kind\n" + rows, "column 2 is 'depth' and was 'width'"},
+               {"width,height,kind\n10,1,b\n20,2,a\n35,3,a\n40,4,b\n55,5,a\n60,6,b\n70,7,a\n80,8,b\n",
+                "column 1 is 'width' and was 'height', " + others + "values"},
+               {"height,width,depth,kind\n1,10,0,b\n2,20,0,a\n3,35,0,a\n4,40,0,b\n",
+                "the number of columns is 3 and was 2, ..."}}) {
     write("table.csv", other);
     expect_no_resumption(difference);
   }
@@ -100,12 +95,10 @@ TEST_F(SameData, IsPreparedInTheSameWay) {
 TEST_F(SameData, IsNotAskedForWhereACheckpointDoesNotTell) {
   train_on_table();
   Checkpoint checkpoint = load_checkpoint(path("table.h5"));
-  std::erase_if(checkpoint.settings,
-                [](const auto& setting) { return setting.first.starts_with("data-"); });
+  std::erase_if(checkpoint.settings, [](const auto& setting) { return setting.first.starts_with("data-"); });
   save_checkpoint(path("table.h5"), checkpoint);
-  expect_contains(
-      run_well("stage01_serial train --resume table.h5 --epochs 2"),
-      "\nnote   the checkpoint does not say what data it was trained on, so they may differ\n");
+  expect_contains(run_well("stage01_serial train --resume table.h5 --epochs 2"),
+                  "\nnote   the checkpoint does not say what data it was trained on, so they may differ\n");
 }
 
 /// Tables, and images, of which Fingerprint.ChangesWithEveryPixel looks at each.

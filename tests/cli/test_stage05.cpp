@@ -20,8 +20,7 @@ TEST_F(Stage05, LearnsWhatStage01Learns) {
 TEST_F(Stage05, LearnsWithoutMpirunWhatOneRankLearns) {
   const std::string output = run_well("stage05_mpi" + smooth_training + "--save alone.h5");
   expect_contains(output, std::string("\nranks  1 process on 1 host, with ") +
-                              (is_emulated() ? "an emulated GPU" : "a GPU") +
-                              " of its own; strategy data, ");
+                              (is_emulated() ? "an emulated GPU" : "a GPU") + " of its own; strategy data, ");
   run_well(ranks(1) + smooth_training + "--save rank.h5");
   expect_same_bytes("alone.h5", "rank.h5");
   expect_contains(run_well("stage05_mpi info"), "\nlibrary    Open MPI ");
@@ -37,9 +36,7 @@ TEST_F(Stage05, LearnsTheSameByAnyTransport) {
 
 // -------------------------------------------------------------------------------- what is written
 
-TEST_F(Stage05, OnlyRank0Prints) {
-  run_table("only_rank_0_prints");
-}
+TEST_F(Stage05, OnlyRank0Prints) { run_table("only_rank_0_prints"); }
 
 TEST_F(Stage05, WritesWhatStage01Writes) {
   const std::string options = smooth_training + "--validation 13 --epochs 3 --log-every 1 ";
@@ -55,15 +52,14 @@ TEST_F(Stage05, WritesWhatStage01Writes) {
     for (std::size_t i = 0; i < size; ++i) {
       for (const auto& [loss, accuracy] : keys) {
         for (const std::string& key : {loss, accuracy}) {
-          EXPECT_NEAR(parallel.at(list).at(i).at(key).get<double>(),
-                      serial.at(list).at(i).at(key).get<double>(), 1e-10);
+          EXPECT_NEAR(parallel.at(list).at(i).at(key).get<double>(), serial.at(list).at(i).at(key).get<double>(),
+                      1e-10);
         }
       }
     }
   };
   expect_near("steps", 6, {{"loss", "accuracy"}});
-  expect_near("epochs", 3,
-              {{"train_loss", "train_accuracy"}, {"validation_loss", "validation_accuracy"}});
+  expect_near("epochs", 3, {{"train_loss", "train_accuracy"}, {"validation_loss", "validation_accuracy"}});
 }
 
 TEST_F(Stage05, CollectsTheAnswersOfAllRanks) {
@@ -74,18 +70,15 @@ TEST_F(Stage05, CollectsTheAnswersOfAllRanks) {
     const json serial = report_of("stage01_serial" + evaluate);
     const json parallel = report_of(ranks(3) + evaluate + from);
     EXPECT_EQ(parallel.at("test_accuracy"), serial.at("test_accuracy"));
-    EXPECT_NEAR(parallel.at("test_loss").get<double>(), serial.at("test_loss").get<double>(),
-                1e-12);
+    EXPECT_NEAR(parallel.at("test_loss").get<double>(), serial.at("test_loss").get<double>(), 1e-12);
     EXPECT_EQ(parallel.at("confusion"), serial.at("confusion"));
     ASSERT_EQ(parallel.at("mistakes").size(), serial.at("mistakes").size());
     for (std::size_t i = 0; i < serial.at("mistakes").size(); ++i) {
-      EXPECT_EQ(parallel.at("mistakes").at(i).at("sample"),
-                serial.at("mistakes").at(i).at("sample"));
+      EXPECT_EQ(parallel.at("mistakes").at(i).at("sample"), serial.at("mistakes").at(i).at("sample"));
     }
   }
   expect_answers("stage05_mpi");
-  expect_contains(run_well(ranks(1) + " evaluate --load digits.h5 --batch-size 1 --latency"),
-                  "\ncaptured ");
+  expect_contains(run_well(ranks(1) + " evaluate --load digits.h5 --batch-size 1 --latency"), "\ncaptured ");
 }
 
 // ------------------------------------------------------------------------ checkpoints, resumption
@@ -96,9 +89,7 @@ TEST_F(Stage05, CollectsTheAnswersOfAllRanks) {
 /// alone, with what one process has no use for; and from the mean of others' weights. Without a
 /// shuffle and with a mean due after every second epoch, a new training from the mean does the
 /// same.
-TEST_F(Stage05, ContinuesTrainings) {
-  run_table("resumed_by_ranks");
-}
+TEST_F(Stage05, ContinuesTrainings) { run_table("resumed_by_ranks"); }
 
 }  // namespace
 }  // namespace stagewise

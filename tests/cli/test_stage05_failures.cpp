@@ -20,23 +20,21 @@ class Stage05Failures : public Stage05 {
  protected:
   /// A command on two ranks, of which each does something else before, in the language of a shell.
   /// (Open MPI 5.0.7's mpirun does not survive two commands with a colon between them.)
-  std::string by_rank(const std::string& first, const std::string& second,
-                      const std::string& command) {
-    write("by_rank.sh", "if [ \"$OMPI_COMM_WORLD_RANK\" = 0 ]; then\n" + first + "\nelse\n" +
-                            second + "\nfi\nexec \"$@\"\n");
+  std::string by_rank(const std::string& first, const std::string& second, const std::string& command) {
+    write("by_rank.sh",
+          "if [ \"$OMPI_COMM_WORLD_RANK\" = 0 ]; then\n" + first + "\nelse\n" + second + "\nfi\nexec \"$@\"\n");
     return "mpirun -n 2 sh by_rank.sh stage05_mpi" + command;
   }
 
   /// The same command on two ranks that run in different folders.
-  std::string in_folders(const std::string& first, const std::string& second,
-                         const std::string& command) {
+  std::string in_folders(const std::string& first, const std::string& second, const std::string& command) {
     return by_rank("cd '" + fs::canonical(path(first)).string() + "'",
                    "cd '" + fs::canonical(path(second)).string() + "'", command);
   }
 
   /// The same command on two ranks with a variable of the environment that differs.
-  std::string with_variable(const std::string& name, const std::string& first,
-                            const std::string& second, const std::string& command) {
+  std::string with_variable(const std::string& name, const std::string& first, const std::string& second,
+                            const std::string& command) {
     return by_rank("export " + name + "=" + first, "export " + name + "=" + second, command);
   }
 };
@@ -67,13 +65,11 @@ TEST_F(Stage05Failures, OfAllRanksAreSaidOnce) {
 }
 
 TEST_F(Stage05Failures, NameTheRankWhoseLossBecameNaN) {
-  const std::string diverging =
-      ranks(3) + training + "--epochs 3 --learning-rate 1e30 --save model.h5 --save-every 1 ";
+  const std::string diverging = ranks(3) + training + "--epochs 3 --learning-rate 1e30 --save model.h5 --save-every 1 ";
   for (const std::string options : {"", "--average weights --average-every 2"}) {
-    const std::string sentence = expect_failure(
-        diverging + options, 1, "the loss became NaN in epoch 1, step 2 on rank ...");
-    expect_contains(sentence,
-                    ", and training stopped; a learning rate smaller than 1e+30 may help");
+    const std::string sentence =
+        expect_failure(diverging + options, 1, "the loss became NaN in epoch 1, step 2 on rank ...");
+    expect_contains(sentence, ", and training stopped; a learning rate smaller than 1e+30 may help");
     EXPECT_EQ(count(sentence, "; if you changed a kernel: "), is_emulated() ? 1 : 0) << sentence;
   }
   expect_failure(diverging + "--strategy tensor", 1, "the loss became NaN in epoch 1, step 2...");
@@ -82,8 +78,7 @@ TEST_F(Stage05Failures, NameTheRankWhoseLossBecameNaN) {
   const std::string astray =
       " train --train-limit 300 --test-limit 20 --hidden none --loss squared-error --batch-size 6 "
       "--epochs 2 --learning-rate 0.2 --seed 3 --average weights --average-every 1000 ";
-  const std::string serial =
-      expect_failure("stage01_serial" + astray + "--workers 3", 1, "the loss ...");
+  const std::string serial = expect_failure("stage01_serial" + astray + "--workers 3", 1, "the loss ...");
   expect_failure(ranks(3) + astray, 1, between(serial, " in epoch ", ", and") + " on rank 1");
 }
 
@@ -93,14 +88,12 @@ TEST_F(Stage05Failures, OfARankWithoutDataAreNoneIfRank0SendsThem) {
   run_well("make_dataset --train 60 --test 20 --output data/mnist");
   const std::string command = smooth_training + "--dataset mnist --save model.h5 ";
   const std::string here = path("data").string();
-  const auto with_folders = [&](const std::string& first, const std::string& second,
-                                const std::string& options = "") {
+  const auto with_folders = [&](const std::string& first, const std::string& second, const std::string& options = "") {
     return with_variable("STAGEWISE_DATA_DIR", first, second, command + options);
   };
   EXPECT_EQ(count(run_well(with_folders(here, here)), "\nsent   "), 0);
   fs::rename(path("model.h5"), path("all.h5"));
-  const std::string missing =
-      "the data set mnist needs the file none/mnist/train-images-idx3-ubyte ";
+  const std::string missing = "the data set mnist needs the file none/mnist/train-images-idx3-ubyte ";
   expect_contains(run_well(with_folders(here, "none")),
                   "\nsent   57.5 KB of samples from rank 0 to 1 rank; rank 1: " + missing);
   expect_same("all.h5", "model.h5");
@@ -116,8 +109,7 @@ TEST_F(Stage05Failures, OfFilesThatAreNotTheSameOnAllRanks) {
   run_well("make_dataset --train 60 --test 20 --seed 2 --output bad/mnist");
   fs::copy_file(path("digits.h5"), path("good/start.h5"));
   fs::copy_file(path("nan.h5"), path("bad/start.h5"));
-  const std::string other =
-      "the checkpoint start.h5 that rank 1 has read is another than that of rank 0";
+  const std::string other = "the checkpoint start.h5 that rank 1 has read is another than that of rank 0";
   for (const auto& [command, said] :
        Sayings{{training + "--load start.h5", other},
                {training + "--load start.h5 --strategy tensor", other},
@@ -135,8 +127,7 @@ TEST_F(Stage05Failures, OfOneRanksGpuThatIsTooSmall) {
   if (!is_emulated()) GTEST_SKIP() << "only an emulated GPU can be made smaller";
   for (const std::string options : {"", "--strategy tensor"}) {
     expect_contains(
-        expect_failure(with_variable("STAGEWISE_CPU_DEVICE_MEMORY", "1000000000", "20000",
-                                     smooth_training + options),
+        expect_failure(with_variable("STAGEWISE_CPU_DEVICE_MEMORY", "1000000000", "20000", smooth_training + options),
                        1, "rank 1: the emulated GPU (STAGEWISE_CPU_DEVICE_MEMORY) has too little"),
         " more are needed, 20.0 KB of 20.0 KB are free; a smaller ");
   }
@@ -188,8 +179,8 @@ class Stage05Killed : public Stage05 {
                  std::chrono::seconds longest = std::chrono::seconds(10)) {
     SCOPED_TRACE(command);
     Process job(resolve(command), surroundings_);
-    EXPECT_TRUE(wait_until([&] { return job.output().find("\nepoch 2/") != std::string::npos; },
-                           std::chrono::seconds(60)))
+    EXPECT_TRUE(
+        wait_until([&] { return job.output().find("\nepoch 2/") != std::string::npos; }, std::chrono::seconds(60)))
         << job.output();
     const std::vector<pid_t> processes = descendants_of(job.id());
     const pid_t victim = find_rank(processes, rank);
@@ -204,9 +195,8 @@ class Stage05Killed : public Stage05 {
     EXPECT_LT(Clock::now() - start, longest);
     EXPECT_EQ(outcome.signal, 0) << outcome.err;
     EXPECT_GT(outcome.exit_code, 0) << outcome.err;
-    EXPECT_TRUE(
-        wait_until([&] { return std::none_of(processes.begin(), processes.end(), is_running); },
-                   std::chrono::seconds(5)))
+    EXPECT_TRUE(wait_until([&] { return std::none_of(processes.begin(), processes.end(), is_running); },
+                           std::chrono::seconds(5)))
         << "a process of the job has outlived it";
     return outcome;
   }
@@ -224,15 +214,14 @@ TEST_F(Stage05Killed, EndsWithAnyOfItsRanks) {
 /// kernel, which then notices, too.
 TEST_F(Stage05Killed, OthersSayWhichRankHasStopped) {
   if (!is_emulated()) GTEST_SKIP() << "there may be too few GPUs";
-  for (const std::string how : {"--strategy data --transport host",
-                                "--strategy data --transport peer", "--strategy tensor"}) {
-    const Outcome outcome =
-        end_by(SIGSTOP, 1,
-               ranks(3) +
-                   " train --train-limit 600 --test-limit 20 --hidden 8 --batch-size 3 "
-                   "--epochs 1000000 --timeout 3 " +
-                   how,
-               std::chrono::seconds(13));
+  for (const std::string how :
+       {"--strategy data --transport host", "--strategy data --transport peer", "--strategy tensor"}) {
+    const Outcome outcome = end_by(SIGSTOP, 1,
+                                   ranks(3) +
+                                       " train --train-limit 600 --test-limit 20 --hidden 8 --batch-size 3 "
+                                       "--epochs 1000000 --timeout 3 " +
+                                       how,
+                                   std::chrono::seconds(13));
     EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
     EXPECT_EQ(count(outcome.err,
                     "stage05_mpi: rank 1 has not run for 3 seconds: it has been stopped, or its "
@@ -260,8 +249,7 @@ TEST_F(Stage05Killed, GoesOnIfAllRanksWereStopped) {
   std::this_thread::sleep_for(std::chrono::seconds(5));
   for (const pid_t process : processes) ::kill(process, SIGCONT);
   const auto before = epochs();
-  EXPECT_TRUE(wait_until([&] { return epochs() > before + 2; }, std::chrono::seconds(60)))
-      << job.output();
+  EXPECT_TRUE(wait_until([&] { return epochs() > before + 2; }, std::chrono::seconds(60))) << job.output();
   for (const pid_t process : processes) ::kill(process, SIGKILL);
   EXPECT_EQ(count(job.wait().err, "has not run"), 0);
 }

@@ -19,31 +19,25 @@ TEST_F(Stages, LearnWhatStage01Learns) {
   for (const auto& [program, options] : table("forms_of_stages")) {
     expect_training(program, options);
   }
-  for (const std::string workers :
-       {"--workers 3", "--workers 2 --average weights --average-every 4"}) {
+  for (const std::string workers : {"--workers 3", "--workers 2 --average weights --average-every 4"}) {
     expect_training("stage04_minibatch", workers, workers);
   }
 }
 
 TEST_F(Stages, AnswerAsStage01) {
-  for (const std::string program :
-       {"stage02_naive_cuda", "stage03_shared_memory", "stage04_minibatch"}) {
+  for (const std::string program : {"stage02_naive_cuda", "stage03_shared_memory", "stage04_minibatch"}) {
     expect_answers(program);
   }
 }
 
 /// As if they had never stopped; also with another choice, where that changes no number; and what
 /// stage 01 began, whose checkpoint says nothing of what only stage 04 has.
-TEST_F(Stages, ContinueTrainings) {
-  run_table("resumed_by_stages");
-}
+TEST_F(Stages, ContinueTrainings) { run_table("resumed_by_stages"); }
 
 // ----------------------------------------------------------------------------------- what is wrong
 
 /// Wrong usage, and losses that become NaN, after which nothing is saved.
-TEST_F(Stages, SayWhatIsWrong) {
-  run_table("stages");
-}
+TEST_F(Stages, SayWhatIsWrong) { run_table("stages"); }
 
 class Stage04 : public Stages {};
 
@@ -54,8 +48,7 @@ TEST_F(Stage04, TimesTheStepsOfAllWorkers) {
   const auto rows_of = [&](const std::string& options) {
     Rows calls;
     std::set<std::string> rows;
-    const json report =
-        report_of("stage04_minibatch" + smooth_training + "--epochs 2 --timings " + options);
+    const json report = report_of("stage04_minibatch" + smooth_training + "--epochs 2 --timings " + options);
     for (const json& row : report.at("timings")) {
       const std::string line = row.at("operation");
       EXPECT_TRUE(rows.insert(line).second) << "two rows: " << row;
@@ -94,8 +87,7 @@ TEST_F(Stage04, NamesTheEpochAndTheStepOfALossThatIsNoNumber) {
     const Outcome outcome = run("stage04_minibatch" + options + workers);
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(between(outcome.err, " in epoch ", ","), place) << outcome.err;
-    EXPECT_EQ(between(outcome.err, ", step ", ","), between(serial.err, ", step ", ","))
-        << outcome.err << serial.err;
+    EXPECT_EQ(between(outcome.err, ", step ", ","), between(serial.err, ", step ", ",")) << outcome.err << serial.err;
   }
 }
 
@@ -117,8 +109,7 @@ class Stage04Memory : public Stage04 {
   }
 
   void set_memory(double bytes) {
-    surroundings_.variables["STAGEWISE_CPU_DEVICE_MEMORY"] =
-        std::to_string(static_cast<std::int64_t>(bytes));
+    surroundings_.variables["STAGEWISE_CPU_DEVICE_MEMORY"] = std::to_string(static_cast<std::int64_t>(bytes));
   }
 
   double of_backend_ = 0;
@@ -143,8 +134,7 @@ TEST_F(Stage04Memory, ADataSetThatDoesNotFitIsStreamed) {
 TEST_F(Stage04Memory, ANetworkThatDoesNotFitIsRefused) {
   const auto refusal = [&](double bytes, const std::string& options) {
     set_memory(bytes);
-    std::string sentence =
-        expect_failure(large_training + options, 1, "(STAGEWISE_CPU_DEVICE_MEMORY)");
+    std::string sentence = expect_failure(large_training + options, 1, "(STAGEWISE_CPU_DEVICE_MEMORY)");
     expect_contains(sentence, " are free; a smaller network or --batch-size ");
     return sentence;
   };
@@ -152,8 +142,7 @@ TEST_F(Stage04Memory, ANetworkThatDoesNotFitIsRefused) {
   refusal(of_backend_ + 1e6, "--hidden 8");     // batches
   refusal(of_backend_ + 6e6, "--hidden 2000");  // parameters
   // Every worker has lanes of its own, each with workspaces: there, one option more would help.
-  expect_contains(refusal(2.5 * of_backend_, "--hidden 8 --workers 4"),
-                  ", and so do fewer --workers.");
+  expect_contains(refusal(2.5 * of_backend_, "--hidden 8 --workers 4"), ", and so do fewer --workers.");
 }
 
 // ----------------------------------------------------------------------------------- report 001
@@ -169,8 +158,7 @@ class Report001 : public Stages {
       GTEST_SKIP() << "there is no ece408/model.hdf5 in the folder STAGEWISE_DATA_DIR";
     }
     surroundings_.variables["STAGEWISE_DATA_DIR"] = data.string();
-    arguments_ =
-        " evaluate --model cnn --dataset mnist --load " + (data / "ece408" / "model.hdf5").string();
+    arguments_ = " evaluate --model cnn --dataset mnist --load " + (data / "ece408" / "model.hdf5").string();
   }
 
   std::string arguments_;

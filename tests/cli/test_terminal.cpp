@@ -100,8 +100,7 @@ TEST_F(Terminal, ShowsABarAndTakesItBack) {
   ASSERT_EQ(screen.lines().size(), 7U);
   for (const std::string& line : screen.lines()) EXPECT_FALSE(is_bar(line)) << line;
   for (std::size_t i = 3; i < 6; ++i) {
-    EXPECT_TRUE(screen.lines()[i].starts_with("epoch " + std::to_string(i - 2) + "/3  loss "))
-        << screen.lines()[i];
+    EXPECT_TRUE(screen.lines()[i].starts_with("epoch " + std::to_string(i - 2) + "/3  loss ")) << screen.lines()[i];
   }
   EXPECT_TRUE(screen.lines()[6].starts_with("test   loss "));
 }
@@ -142,13 +141,12 @@ TEST_F(Terminal, IsLeftAloneIfItCannotErase) {
 }
 
 TEST_F(Terminal, ShowsNoBarBesideAnError) {
-  const Outcome outcome = run_on_terminal(
-      resolve("stage01_serial train --learning-rate 1e30 --train-limit 200"), surroundings_);
+  const Outcome outcome =
+      run_on_terminal(resolve("stage01_serial train --learning-rate 1e30 --train-limit 200"), surroundings_);
   EXPECT_EQ(outcome.exit_code, 1);
   const Screen screen(outcome.out);
   ASSERT_GE(screen.lines().size(), 4U);
-  EXPECT_TRUE(screen.lines()[3].starts_with("stage01_serial: the loss became NaN in epoch 1, "))
-      << outcome.out;
+  EXPECT_TRUE(screen.lines()[3].starts_with("stage01_serial: the loss became NaN in epoch 1, ")) << outcome.out;
 }
 
 }  // namespace

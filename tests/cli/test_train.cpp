@@ -78,9 +78,7 @@ TEST_F(Train, PrintsATableOfTimings) {
 }
 
 /// And what the outputs of such a network are.
-TEST_F(Train, SaysWithWhatItTrains) {
-  run_table("what_it_trains_with");
-}
+TEST_F(Train, SaysWithWhatItTrains) { run_table("what_it_trains_with"); }
 
 TEST_F(Train, SavesWhereTrainingStands) {
   run_well(
@@ -123,9 +121,7 @@ TEST_F(Train, LearnsTheStep) {
 }
 
 /// Less than chance after an epoch is progress, more is a rate that is too high, and l2 is no loss.
-TEST_F(Train, SaysWhereTheRateIsTooHigh) {
-  run_table("rates");
-}
+TEST_F(Train, SaysWhereTheRateIsTooHigh) { run_table("rates"); }
 
 // --------------------------------------------------------------------------------------- the log
 
@@ -145,13 +141,10 @@ TEST_F(Train, LogsEveryKSteps) {
     expect_keys(step, "accuracy epoch images_per_second learning_rate loss step");
     EXPECT_EQ(step.at("epoch"), i / 2 + 1);
     EXPECT_EQ(step.at("step"), std::vector<int>({2, 3, 5, 6})[i]);
-    EXPECT_TRUE(
-        rows[i + 1].starts_with(step.at("epoch").dump() + "," + step.at("step").dump() + ","))
-        << rows[i + 1];
+    EXPECT_TRUE(rows[i + 1].starts_with(step.at("epoch").dump() + "," + step.at("step").dump() + ",")) << rows[i + 1];
     EXPECT_EQ(rows[i + 1].ends_with(",,"), i % 2 == 0) << "validation is at an epoch's end";
   }
-  const std::regex line(
-      R"(step \d  loss \d\.\d{6}  accuracy 0\.\d{4}  rate 0\.15  [\d,.]+( [kM])? images/s)");
+  const std::regex line(R"(step \d  loss \d\.\d{6}  accuracy 0\.\d{4}  rate 0\.15  [\d,.]+( [kM])? images/s)");
   int steps = 0;
   for (const std::string& said : lines_of(output)) steps += std::regex_match(said, line) ? 1 : 0;
   EXPECT_EQ(steps, 4) << output;
@@ -196,11 +189,11 @@ TEST_F(Train, LeavesTheLogOfAnotherTrainingAlone) {
   run_well(short_training + " --csv log.csv --epochs 1");
   const std::string one = text("log.csv");
   const std::string checkpoint = ", but the checkpoint digits.h5 is of epoch 2, step 6";
-  for (const auto& [log, what] : Sayings{
-           {one, "its rows lead to epoch 1, step 3" + checkpoint},
-           {one + "2,5,1,1,1,1,,\n3,9,1,1,1,1,,\n", "rows lead to epoch 2, step 5" + checkpoint},
-           {"a,b\n1,2\n", "its first line is not that of a training's log"},
-           {one + "\n2,6,1\n", "it has a row without epoch and step"}}) {
+  for (const auto& [log, what] :
+       Sayings{{one, "its rows lead to epoch 1, step 3" + checkpoint},
+               {one + "2,5,1,1,1,1,,\n3,9,1,1,1,1,,\n", "rows lead to epoch 2, step 5" + checkpoint},
+               {"a,b\n1,2\n", "its first line is not that of a training's log"},
+               {one + "\n2,6,1\n", "it has a row without epoch and step"}}) {
     write("log.csv", log);
     expect_failure("stage01_serial train --resume digits.h5 --epochs 3 --csv log.csv", 1,
                    what + "; choose another name for --csv");
@@ -215,32 +208,27 @@ TEST_F(Train, LeavesTheLogOfAnotherTrainingAlone) {
 const std::string wavering = short_training + " --validation 20 --learning-rate 0.8 ";
 
 TEST_F(Train, KeepsTheBestEpoch) {
-  const std::string output =
-      run_well(wavering + "--epochs 6 --save last.h5 --save-best best.h5 --report report.json");
+  const std::string output = run_well(wavering + "--epochs 6 --save last.h5 --save-best best.h5 --report report.json");
   const json report = json::parse(text("report.json"));
   const auto merit = [](const json& epoch) {
-    return std::pair(epoch.at("validation_accuracy").get<double>(),
-                     -epoch.at("validation_loss").get<double>());
+    return std::pair(epoch.at("validation_accuracy").get<double>(), -epoch.at("validation_loss").get<double>());
   };
   const json& epochs = report.at("epochs");
-  const json& best =
-      *std::max_element(epochs.begin(), epochs.end(),
-                        [&](const json& a, const json& b) { return merit(a) < merit(b); });
+  const json& best = *std::max_element(epochs.begin(), epochs.end(),
+                                       [&](const json& a, const json& b) { return merit(a) < merit(b); });
   EXPECT_EQ(report.at("best_epoch"), best.at("epoch"));
   EXPECT_EQ(load_checkpoint(path("best.h5")).epoch, best.at("epoch"));
   const std::string number = best.at("epoch").dump();
   EXPECT_NE(number, "6") << "choose numbers that do not end with the best";
   expect_contains(output, "\nbest   epoch " + number + ", on the validation set: loss ");
-  EXPECT_TRUE(output.ends_with("\nsaved  last.h5\nsaved  best.h5, after epoch " + number + "\n"))
-      << output;
+  EXPECT_TRUE(output.ends_with("\nsaved  last.h5\nsaved  best.h5, after epoch " + number + "\n")) << output;
 }
 
 TEST_F(Train, RemembersTheBestEpochWhenItResumes) {
   run_well(wavering + "--save-best whole_best.h5 --epochs 6 --save whole.h5");
   run_well(wavering + "--save-best best.h5 --epochs 2 --save part.h5");
   for (const std::string epochs : {"3", "4", "5", "6"}) {  // not all are better than before
-    run_well("stage01_serial train --resume part.h5 --save part.h5 --save-best best.h5 --epochs " +
-             epochs);
+    run_well("stage01_serial train --resume part.h5 --save part.h5 --save-best best.h5 --epochs " + epochs);
   }
   for (const auto& [whole, part] : Sayings{{"whole.h5", "part.h5"}, {"whole_best.h5", "best.h5"}}) {
     Checkpoint a = load_checkpoint(path(whole));

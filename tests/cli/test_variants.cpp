@@ -26,15 +26,11 @@ TEST_F(Variants, AnswerAsStage01) {
   }
 }
 
-TEST_F(Variants, ContinueTrainings) {
-  run_table("resumed_by_variants");
-}
+TEST_F(Variants, ContinueTrainings) { run_table("resumed_by_variants"); }
 
 /// Also with memory per step, which keeps memory where an optimizer has values of its own, and with
 /// a persistent kernel where one cannot be used.
-TEST_F(Variants, HaveTheStagesNumbersWhereTheirsAreNotAskedFor) {
-  run_table("same_numbers");
-}
+TEST_F(Variants, HaveTheStagesNumbersWhereTheirsAreNotAskedFor) { run_table("same_numbers"); }
 
 /// A folded bias is added in another order.
 TEST_F(Variants, RoundWhereTheirsAre) {
@@ -54,9 +50,9 @@ TEST_F(Variants, APersistentStepIsOneLine) {
 TEST_F(Variants, SayWhatIsWrong) {
   run_table("variants");
   // What only the executor knows is said below the training's head.
-  for (const auto& [option, said] : Sayings{
-           {"--precision double", "--math tf32 rounds floats: it is for --precision float"},
-           {"--fuse off", "--math tf32 needs fused convolutions, and --fuse off leaves none"}}) {
+  for (const auto& [option, said] :
+       Sayings{{"--precision double", "--math tf32 rounds floats: it is for --precision float"},
+               {"--fuse off", "--math tf32 needs fused convolutions, and --fuse off leaves none"}}) {
     const Outcome outcome = run("ladder tf32 train --model cnn " + option);
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_EQ(outcome.err, "ladder tf32: " + said + ".\n");

@@ -16,22 +16,19 @@ class Trainings : public CommandLine {
   /// Expects that a program trains what stage 01 trains, workers included.
   /// @param options the program's, of which stage 01 may know nothing.
   /// @param serial stage 01's.
-  void expect_training(const std::string& program, const std::string& options = "",
-                       const std::string& serial = "") {
+  void expect_training(const std::string& program, const std::string& options = "", const std::string& serial = "") {
     SCOPED_TRACE(program + " " + options);
     const std::string reference = test_name("serial " + serial) + ".h5";
     if (!fs::exists(path(reference))) {
       run_well("stage01_serial" + smooth_training + "--save " + reference + " " + serial);
     }
-    const std::string output =
-        run_well(program + smooth_training + "--save own.h5 --report own.json " + options);
+    const std::string output = run_well(program + smooth_training + "--save own.h5 --report own.json " + options);
     EXPECT_EQ(count(output, program_of(program) + " on "), 1) << output;
     const json report = json::parse(text("own.json"));
     EXPECT_EQ(report.at("stage"), program_of(program));
     const bool is_emulated = report.at("cuda_on_cpu");
     const std::string processor = program == "ladder blocked" ? "CPU (" : "GPU (";
-    EXPECT_TRUE(report.at("device").get<std::string>().starts_with(is_emulated ? "CUDA on the CPU ("
-                                                                               : processor))
+    EXPECT_TRUE(report.at("device").get<std::string>().starts_with(is_emulated ? "CUDA on the CPU (" : processor))
         << report;
     EXPECT_EQ(count(output, "times mean nothing about GPUs"), is_emulated ? 1 : 0) << output;
     expect_same(reference, "own.h5", "1e-10");
@@ -39,8 +36,7 @@ class Trainings : public CommandLine {
     const Checkpoint found = load_checkpoint(path("own.h5"));
     ASSERT_EQ(found.workers.size(), expected.workers.size());
     for (std::size_t w = 0; w < found.workers.size(); ++w) {
-      EXPECT_LE(largest_difference(compare_parameters(found.workers[w], expected.workers[w])),
-                1e-10);
+      EXPECT_LE(largest_difference(compare_parameters(found.workers[w], expected.workers[w])), 1e-10);
     }
   }
 
@@ -59,8 +55,8 @@ class Trainings : public CommandLine {
     for (std::size_t i = 0; i < 23; ++i) {
       EXPECT_EQ(found.at(i).at("predicted"), expected.at(i).at("predicted"));
       for (std::size_t c = 0; c < 10; ++c) {
-        EXPECT_NEAR(found.at(i).at("scores").at(c).get<double>(),
-                    expected.at(i).at("scores").at(c).get<double>(), 1e-12);
+        EXPECT_NEAR(found.at(i).at("scores").at(c).get<double>(), expected.at(i).at("scores").at(c).get<double>(),
+                    1e-12);
       }
     }
   }
@@ -84,9 +80,7 @@ class Stage05 : public Trainings {
   }
 
   /// Whether the kernels run on the CPU, where MPI can read the device's memory.
-  bool is_emulated() {
-    return count(run_well("stage04_minibatch info"), "CUDA on the CPU") > 0;
-  }
+  bool is_emulated() { return count(run_well("stage04_minibatch info"), "CUDA on the CPU") > 0; }
 };
 
 }  // namespace stagewise

@@ -18,9 +18,7 @@ struct Layer {
   Index window = 2;
   bool has_bias = true;
 
-  Index inputs() const {
-    return convolution.batch * convolution.height * convolution.width * convolution.in;
-  }
+  Index inputs() const { return convolution.batch * convolution.height * convolution.width * convolution.in; }
   Index weights() const {
     return convolution.filter_height * convolution.filter_width * convolution.in * convolution.out;
   }
@@ -28,17 +26,13 @@ struct Layer {
   Index outputs() const { return activated() / (window * window); }
 
   std::string name() const {
-    return name_of(convolution) + ", windows of " + std::to_string(window) +
-           (has_bias ? "" : ", no bias");
+    return name_of(convolution) + ", windows of " + std::to_string(window) + (has_bias ? "" : ", no bias");
   }
 
   /// Of an image.
-  Shape convolved() const {
-    return {convolution.output_height(), convolution.output_width(), convolution.out};
-  }
+  Shape convolved() const { return {convolution.output_height(), convolution.output_width(), convolution.out}; }
   Shape pooled() const {
-    return {convolution.output_height() / window, convolution.output_width() / window,
-            convolution.out};
+    return {convolution.output_height() / window, convolution.output_width() / window, convolution.out};
   }
 
   template <typename T>
@@ -50,9 +44,7 @@ struct Layer {
   }
 };
 
-inline Index one_of(Random& random, const std::vector<Index>& values) {
-  return values[random.below(values.size())];
-}
+inline Index one_of(Random& random, const std::vector<Index>& values) { return values[random.below(values.size())]; }
 
 inline Index up_to(Random& random, Index most) {
   return 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(most)));

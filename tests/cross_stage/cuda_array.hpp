@@ -20,8 +20,7 @@ class CudaArray {
  public:
   explicit CudaArray(const std::vector<T>& values, CodeLine asker = CodeLine::here())
       : tensor_({static_cast<Index>(values.size())}, cuda::device_memory(), asker) {
-    CUDA_CHECK(cudaMemcpy(tensor_.data(), values.data(), values.size() * sizeof(T),
-                          cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(tensor_.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
     CUDA_CHECK(cudaStreamSynchronize(nullptr));  // other streams do not wait for this one
   }
 
@@ -31,8 +30,7 @@ class CudaArray {
   std::vector<T> read() const {
     std::vector<T> values(static_cast<std::size_t>(tensor_.elements()));
     CUDA_CHECK(cudaDeviceSynchronize());
-    CUDA_CHECK(cudaMemcpy(values.data(), tensor_.data(), values.size() * sizeof(T),
-                          cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(values.data(), tensor_.data(), values.size() * sizeof(T), cudaMemcpyDeviceToHost));
     return values;
   }
 

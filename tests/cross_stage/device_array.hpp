@@ -13,8 +13,7 @@ template <typename T>
 class DeviceArray {
  public:
   template <typename U>
-  DeviceArray(Executor<U>& executor, const std::vector<T>& values,
-              CodeLine asker = CodeLine::here())
+  DeviceArray(Executor<U>& executor, const std::vector<T>& values, CodeLine asker = CodeLine::here())
       : tensor_({static_cast<Index>(values.size())}, executor.memory(), asker) {
     if (!values.empty()) executor.copy_in(tensor_.data(), values.data(), values.size() * sizeof(T));
   }
@@ -24,8 +23,7 @@ class DeviceArray {
   template <typename U>
   std::vector<T> read(Executor<U>& executor) const {
     std::vector<T> values(static_cast<std::size_t>(tensor_.elements()));
-    if (!values.empty())
-      executor.copy_out(values.data(), tensor_.data(), values.size() * sizeof(T));
+    if (!values.empty()) executor.copy_out(values.data(), tensor_.data(), values.size() * sizeof(T));
     return values;
   }
 

@@ -10,25 +10,17 @@ __global__ void new_kernel(Nothing /*nothing*/) {}
 __global__ void old_kernel(Nothing /*nothing*/) {}
 
 /// Instead of shared_memory::compiled_for(), for kernels with such a parameter.
-int compiled_for(void (*kernel)(Nothing)) {
-  return kernel == old_kernel ? 80 : 90;
-}
+int compiled_for(void (*kernel)(Nothing)) { return kernel == old_kernel ? 80 : 90; }
 
 using shared_memory::Start;
 using shared_memory::starts_early;
 
 }  // namespace
 
-bool new_kernel_starts_early() {
-  return starts_early<Start::early, new_kernel>();
-}
+bool new_kernel_starts_early() { return starts_early<Start::early, new_kernel>(); }
 
-bool old_kernel_starts_early() {
-  return starts_early<Start::early, old_kernel>();
-}
+bool old_kernel_starts_early() { return starts_early<Start::early, old_kernel>(); }
 
-bool new_kernel_starts_early_in_order() {
-  return starts_early<Start::in_order, new_kernel>();
-}
+bool new_kernel_starts_early_in_order() { return starts_early<Start::in_order, new_kernel>(); }
 
 }  // namespace stagewise::cross_stage

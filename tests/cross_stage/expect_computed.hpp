@@ -27,14 +27,12 @@ inline bool stands_for(double actual, double expected, double bound) {
 /// Fails unless each element may stand for the expected one.
 /// @param again computes `actual` once more; empty: nothing is said about the order of the threads.
 template <typename T>
-void expect_computed(const std::string& what, const std::vector<T>& actual,
-                     const std::vector<T>& expected, const ResultLayout& layout, double bound,
-                     const std::function<std::vector<T>()>& again = {}) {
+void expect_computed(const std::string& what, const std::vector<T>& actual, const std::vector<T>& expected,
+                     const ResultLayout& layout, double bound, const std::function<std::vector<T>()>& again = {}) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
   const auto differences_of = [&](const std::vector<T>& found) {
-    return describe_differences(
-        std::span<const T>(found), std::span<const T>(expected), layout,
-        [&](double value, double wanted) { return stands_for(value, wanted, bound); });
+    return describe_differences(std::span<const T>(found), std::span<const T>(expected), layout,
+                                [&](double value, double wanted) { return stands_for(value, wanted, bound); });
   };
   const std::string differences = differences_of(actual);
   if (differences.empty()) return;

@@ -34,17 +34,15 @@ struct Shape3 {
 inline Index random_size(Random& random, Index most) {
   constexpr std::array<Index, 20> edges = {1,  2,  3,  4,  7,  8,  15,  16,  17,  31,
                                            32, 33, 63, 64, 65, 97, 127, 128, 129, 200};
-  const Index size = random.below(2) == 0
-                         ? edges[random.below(edges.size())]
-                         : 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(most)));
+  const Index size = random.below(2) == 0 ? edges[random.below(edges.size())]
+                                          : 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(most)));
   return std::min(size, most);
 }
 
 /// A block for each element of C takes long on a CPU, so these rungs get few elements.
 inline Shape3 random_shape(Random& random, bool is_dot_product) {
   const Index most = is_dot_product ? 12 : 150;
-  return {random_size(random, most), random_size(random, most),
-          random_size(random, is_dot_product ? 700 : 150)};
+  return {random_size(random, most), random_size(random, most), random_size(random, is_dot_product ? 700 : 150)};
 }
 
 template <typename T>
@@ -71,8 +69,7 @@ template <typename T>
 std::string command_of(const GemmRung<T>& rung, const GemmProblem<T>& p) {
   std::ostringstream text;
   text << "ladder gemm --rung " << rung.name << " --m " << p.m << " --n " << p.n << " --k " << p.k
-       << (p.op_a == Transpose::yes ? " --transpose-a" : "")
-       << (p.op_b == Transpose::yes ? " --transpose-b" : "");
+       << (p.op_a == Transpose::yes ? " --transpose-a" : "") << (p.op_b == Transpose::yes ? " --transpose-b" : "");
   if (p.alpha != 1) text << " --alpha " << p.alpha;
   if (p.beta != 0) text << " --beta " << p.beta;
   if (std::is_same_v<T, double>) text << " --precision double";
@@ -93,10 +90,9 @@ class Rungs : public testing::Test {
   /// Runs a rung on random matrices, and expects stage 01's result and nothing written beyond it.
   /// @param repeats whether to expect the same bits in another run: nothing may depend on which
   ///        block comes first.
-  void check(const GemmRung<Scalar>& rung, const GemmProblem<Scalar>& shape, std::uint64_t seed,
-             bool repeats = false) {
-    check_with([&](const GemmProblem<Scalar>& p, Workspace& w) { rung.run(nullptr, p, w); },
-               command_of(rung, shape), rung, shape, seed, repeats);
+  void check(const GemmRung<Scalar>& rung, const GemmProblem<Scalar>& shape, std::uint64_t seed, bool repeats = false) {
+    check_with([&](const GemmProblem<Scalar>& p, Workspace& w) { rung.run(nullptr, p, w); }, command_of(rung, shape),
+               rung, shape, seed, repeats);
   }
 
   /// The same for what `run` enqueues and `what` describes, a variant of the rung.
@@ -109,8 +105,7 @@ class Rungs : public testing::Test {
     const Index before_c = offsets[2];
     const std::vector<Scalar> a = random_values<Scalar>(offsets[0] + p.m * p.k, seed);
     const std::vector<Scalar> b = random_values<Scalar>(offsets[1] + p.k * p.n, seed + 1, -1, 2);
-    std::vector<Scalar> c =
-        p.beta == 0 ? poison<Scalar>(p.m * p.n) : random_values<Scalar>(p.m * p.n, seed + 2);
+    std::vector<Scalar> c = p.beta == 0 ? poison<Scalar>(p.m * p.n) : random_values<Scalar>(p.m * p.n, seed + 2);
     // Nobody is to touch what comes before and behind.
     c.insert(c.begin(), static_cast<std::size_t>(before_c), Scalar{-77});
     c.push_back(Scalar{-77});
@@ -143,17 +138,15 @@ class Rungs : public testing::Test {
     ASSERT_EQ(actual.back(), Scalar{-77}) << what << " writes behind C";
     ASSERT_EQ(std::count(actual.begin(), actual.begin() + before_c, Scalar{-77}), before_c)
         << what << " writes before C";
-    expect_computed<Scalar>(what, without_guards(actual), without_guards(expected),
-                            {p.m, p.n, rung.tile}, bound,
+    expect_computed<Scalar>(what, without_guards(actual), without_guards(expected), {p.m, p.n, rung.tile}, bound,
                             [&] { return without_guards(computed()); });
-    for (int i = 0; repeats && i < 2; ++i)
-      EXPECT_EQ(computed(), actual) << what << " differs, again";
+    for (int i = 0; repeats && i < 2; ++i) EXPECT_EQ(computed(), actual) << what << " differs, again";
   }
 
   void expect_counters_at_zero() {
     std::vector<unsigned> counters(Workspace::counter_count, 1U);
-    CUDA_CHECK(cudaMemcpy(counters.data(), workspace_->counters(),
-                          counters.size() * sizeof(unsigned), cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(counters.data(), workspace_->counters(), counters.size() * sizeof(unsigned),
+                          cudaMemcpyDeviceToHost));
     for (const unsigned counter : counters) ASSERT_EQ(counter, 0U);
   }
 
@@ -188,9 +181,8 @@ TYPED_TEST_P(Rungs, EveryRungComputesWhatStage01Computes) {
 /// three times.
 TYPED_TEST_P(Rungs, EveryRungTakesUnusualShapes) {
   using T = typename TypeParam::Scalar;
-  const std::vector<Shape3> shapes = {{0, 3, 2},    {3, 0, 2},    {3, 4, 0},
-                                      {1, 1, 1},    {1, 1, 3000}, {2, 3, 5001},
-                                      {1100, 1, 2}, {1, 1100, 2}, {35, 23, 801}};
+  const std::vector<Shape3> shapes = {{0, 3, 2},    {3, 0, 2},    {3, 4, 0},    {1, 1, 1},    {1, 1, 3000},
+                                      {2, 3, 5001}, {1100, 1, 2}, {1, 1100, 2}, {35, 23, 801}};
   for (const GemmRung<T>& rung : TypeParam::rungs()) {
     for (const auto [m, n, k] : shapes) {
       for (const T beta : {T{0}, T{2}}) {
@@ -251,17 +243,15 @@ TYPED_TEST_P(Rungs, EveryTileComputesWhatStage01Computes) {
       for (const int split_k : std::set<int>{1, std::min(2, most), most}) {
         for (int transposes = 0; transposes < 4; ++transposes) {
           if (split_k > 1 && transposes != split_k % 4) continue;  // sums do not know them
-          const GemmProblem<T> problem = {
-              .op_a = transposes % 2 == 0 ? Transpose::no : Transpose::yes,
-              .op_b = transposes / 2 == 0 ? Transpose::no : Transpose::yes,
-              .m = m,
-              .n = n,
-              .k = k,
-              .alpha = random_factor<T>(random),
-              .beta = random_factor<T>(random)};
+          const GemmProblem<T> problem = {.op_a = transposes % 2 == 0 ? Transpose::no : Transpose::yes,
+                                          .op_b = transposes / 2 == 0 ? Transpose::no : Transpose::yes,
+                                          .m = m,
+                                          .n = n,
+                                          .k = k,
+                                          .alpha = random_factor<T>(random),
+                                          .beta = random_factor<T>(random)};
           if (!tile.takes(shared_memory::copies_vectors(problem))) continue;
-          this->check_with([&](const GemmProblem<T>& p,
-                               Workspace& w) { tiles.run(nullptr, p, index, split_k, w); },
+          this->check_with([&](const GemmProblem<T>& p, Workspace& w) { tiles.run(nullptr, p, index, split_k, w); },
                            command_of(rung, problem) + ", tile " + std::to_string(tile.BM) + "x" +
                                std::to_string(tile.BN) + ", split-k " + std::to_string(split_k),
                            rung, problem, 13, split_k == most);
@@ -289,20 +279,18 @@ TYPED_TEST_P(Rungs, TilesHaveAsManyBlocksAsTheWorkspaceHasRoomFor) {
     GTEST_SKIP() << "no rung here has tiles, or asynchronous copies are not supported";
   const GemmRung<T>& rung = *rungs_with_tiles<TypeParam>().front();
   const auto tiles = TypeParam::tiles(rung.name);
-  const auto largest = std::max_element(
-      tiles.info.begin(), tiles.info.end(),
-      [](const auto& one, const auto& other) { return one.BM * one.BN < other.BM * other.BN; });
+  const auto largest = std::max_element(tiles.info.begin(), tiles.info.end(), [](const auto& one, const auto& other) {
+    return one.BM * one.BN < other.BM * other.BN;
+  });
   const shared_memory::TileInfo& tile = *largest;
   const auto index = static_cast<std::size_t>(largest - tiles.info.begin());
   const GemmProblem<T> problem = {.m = tile.BM, .n = tile.BN - 4, .k = 3 * tile.BK, .alpha = 1};
-  const auto most =
-      static_cast<int>(shared_memory::split_k_room(Index{tile.BM} * tile.BN * tile.scalar_bytes));
+  const auto most = static_cast<int>(shared_memory::split_k_room(Index{tile.BM} * tile.BN * tile.scalar_bytes));
   ASSERT_LE(Index{most} * tile.BM * tile.BN, Workspace::capacity<T>());
   ASSERT_GT(Index{most + 1} * tile.BM * tile.BN, Workspace::capacity<T>());
   const auto check_split_k = [&](int split_k) {
-    this->check_with(
-        [&](const GemmProblem<T>& p, Workspace& w) { tiles.run(nullptr, p, index, split_k, w); },
-        "split-k " + std::to_string(split_k), rung, problem, 13);
+    this->check_with([&](const GemmProblem<T>& p, Workspace& w) { tiles.run(nullptr, p, index, split_k, w); },
+                     "split-k " + std::to_string(split_k), rung, problem, 13);
   };
   check_split_k(most);
   this->expect_counters_at_zero();
@@ -326,22 +314,19 @@ TYPED_TEST_P(Rungs, EveryRungTakesMatricesThatBeginAnywhere) {
       for (std::size_t which = 0; which < 3; ++which) {
         std::array<Index, 3> offsets = {};
         offsets[which] = offset;
-        this->check_with(
-            [&](const GemmProblem<T>& p, Workspace& workspace) { rung.run(nullptr, p, workspace); },
-            command_of(rung, problem) + ", operand " + std::to_string(which) + " from element " +
-                std::to_string(offset) + " on,",
-            rung, problem, 1, false, offsets);
+        this->check_with([&](const GemmProblem<T>& p, Workspace& workspace) { rung.run(nullptr, p, workspace); },
+                         command_of(rung, problem) + ", operand " + std::to_string(which) + " from element " +
+                             std::to_string(offset) + " on,",
+                         rung, problem, 1, false, offsets);
         if (this->HasFatalFailure()) return;
       }
     }
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(Rungs, EveryRungComputesWhatStage01Computes,
-                            EveryRungTakesUnusualShapes, TakesMoreRowsThanAGridHas,
-                            EveryTileComputesWhatStage01Computes,
-                            TilesHaveAsManyBlocksAsTheWorkspaceHasRoomFor,
-                            EveryRungTakesMatricesThatBeginAnywhere);
+REGISTER_TYPED_TEST_SUITE_P(Rungs, EveryRungComputesWhatStage01Computes, EveryRungTakesUnusualShapes,
+                            TakesMoreRowsThanAGridHas, EveryTileComputesWhatStage01Computes,
+                            TilesHaveAsManyBlocksAsTheWorkspaceHasRoomFor, EveryRungTakesMatricesThatBeginAnywhere);
 
 /// "float" and "double".
 struct NamesOfRungs {

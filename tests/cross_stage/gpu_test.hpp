@@ -42,14 +42,10 @@ inline int shapes_per_rung() {
 }
 
 /// Whether fewer shapes than usual were asked for, because everything takes many times as long.
-inline bool is_in_a_slow_preset() {
-  return shapes_per_rung() < usual_on_cpu;
-}
+inline bool is_in_a_slow_preset() { return shapes_per_rung() < usual_on_cpu; }
 
 /// Whether to leave out a shape of so many elements: the large ones, where there is no time for
 /// them.
-inline bool is_too_large(Index elements) {
-  return is_in_a_slow_preset() && elements > 4000;
-}
+inline bool is_too_large(Index elements) { return is_in_a_slow_preset() && elements > 4000; }
 
 }  // namespace stagewise

@@ -40,9 +40,8 @@ class Primitives : public GpuTest {
         pixels.push_back(static_cast<std::uint8_t>(x));
       }
       const std::vector<std::int32_t> labels = random_labels(samples, 5, 2);
-      const Dataset dataset =
-          are_images ? Dataset(sample, 5, pixels, labels)
-                     : Dataset(sample, 5, random_values<double>(samples * 24, 3), labels);
+      const Dataset dataset = are_images ? Dataset(sample, 5, pixels, labels)
+                                         : Dataset(sample, 5, random_values<double>(samples * 24, 3), labels);
       std::vector<std::uint32_t> order(samples);
       for (std::size_t i = 0; i < samples; ++i) {
         order[i] = static_cast<std::uint32_t>((i * 11 + 5) % samples);
@@ -53,9 +52,7 @@ class Primitives : public GpuTest {
         Value features = {.name = "features", .shape = sample, .role = Role::data};
         Value classes = {.name = "labels", .role = Role::data, .type = Type::classes};
         Value all = {.name = "order", .role = Role::data, .type = Type::order, .is_batched = true};
-        Gather gather = {.features = program.add(features),
-                         .labels = program.add(classes),
-                         .order = program.add(all)};
+        Gather gather = {.features = program.add(features), .labels = program.add(classes), .order = program.add(all)};
         const auto add_own = [&](Value value) {
           value.is_batched = true;
           value.part = part;
@@ -78,10 +75,8 @@ class Primitives : public GpuTest {
           std::vector<T> wanted(which.size() * 24);
           std::vector<std::int32_t> actual_labels(which.size());
           std::vector<std::int32_t> wanted_labels(which.size());
-          executor->copy_out(actual.data(), executor->data(gather.batch),
-                             actual.size() * sizeof(T));
-          executor->copy_out(actual_labels.data(),
-                             executor->template data<std::int32_t>(gather.batch_labels),
+          executor->copy_out(actual.data(), executor->data(gather.batch), actual.size() * sizeof(T));
+          executor->copy_out(actual_labels.data(), executor->template data<std::int32_t>(gather.batch_labels),
                              which.size() * sizeof(std::int32_t));
           dataset.gather(which, wanted.data());
           dataset.gather_labels(which, wanted_labels.data());
@@ -110,8 +105,7 @@ class Primitives : public GpuTest {
           }
           gemm.c = sums_over_samples ? trial.whole_output({p.m, p.n}) : trial.batched_output({p.n});
           trial.append(gemm);
-          expect_same("gemm " + name_of(p) + (sums_over_samples ? " A^T" : "") +
-                          (op_b == Transpose::yes ? " B^T" : ""),
+          expect_same("gemm " + name_of(p) + (sums_over_samples ? " A^T" : "") + (op_b == Transpose::yes ? " B^T" : ""),
                       8 + 2 * std::sqrt(static_cast<double>(p.k)), trial);
         }
       }
@@ -139,8 +133,7 @@ class Primitives : public GpuTest {
         Mean mean;
         for (std::uint64_t i = 0; i < terms; ++i) {
           sum.terms.emplace_back(of_samples.batched({}, random_values<T>(n, i, -1, 3)));
-          mean.terms.emplace_back(
-              of_weights.whole({n}, random_values<T>(n, i, 0.1, 3), Role::weight));
+          mean.terms.emplace_back(of_weights.whole({n}, random_values<T>(n, i, 0.1, 3), Role::weight));
         }
         sum.sum = of_samples.batched_output({});
         of_samples.append(sum);
@@ -169,9 +162,8 @@ class Primitives : public GpuTest {
         Trial<T> trial(rows);
         const ValueId x = trial.batched({cols}, random_values<T>(rows * cols, 1));
         const ValueId bias = trial.whole({cols}, random_values<T>(cols, 2));
-        trial.append(AddBias{.x = x,
-                             .bias = bias,
-                             .y = in_place ? trial.in_memory_of(x) : trial.batched_output({cols})});
+        trial.append(
+            AddBias{.x = x, .bias = bias, .y = in_place ? trial.in_memory_of(x) : trial.batched_output({cols})});
         expect_same(in_place ? "add_bias in place" : "add_bias", 1, trial);
       }
     }
@@ -218,9 +210,7 @@ class Primitives : public GpuTest {
       std::vector<T> logits = random_values<T>(rows * cols, 1, -30, 30);
       std::vector<T> outputs = random_values<T>(rows * cols, 2);
       if (rows > 4) {
-        const auto row = [width = cols](std::vector<T>& values, Index i) {
-          return values.begin() + i * width;
-        };
+        const auto row = [width = cols](std::vector<T>& values, Index i) { return values.begin() + i * width; };
         *row(logits, 0) = T{1e4};  // exp of it is infinite
         *row(logits, 1) = *row(outputs, 1) = std::numeric_limits<T>::quiet_NaN();
         *(row(logits, 3) - 1) = *(row(outputs, 3) - 1) = infinity;
@@ -235,18 +225,16 @@ class Primitives : public GpuTest {
       forward.probabilities = entropy.batched_output({cols});
       forward.row_losses = entropy.batched_output({});
       entropy.append(forward);
-      entropy.append(SoftmaxCrossEntropyBackward{.probabilities = forward.probabilities,
-                                                 .labels = forward.labels,
-                                                 .dlogits = entropy.batched_output({cols})});
+      entropy.append(SoftmaxCrossEntropyBackward{
+          .probabilities = forward.probabilities, .labels = forward.labels, .dlogits = entropy.batched_output({cols})});
       Trial<T> squares(rows);
       SquaredError error;
       error.outputs = squares.batched({cols}, outputs);
       error.labels = squares.batched({}, labels);
       error.row_losses = squares.batched_output({});
       squares.append(error);
-      squares.append(SquaredErrorBackward{.outputs = error.outputs,
-                                          .labels = error.labels,
-                                          .doutputs = squares.batched_output({cols})});
+      squares.append(SquaredErrorBackward{
+          .outputs = error.outputs, .labels = error.labels, .doutputs = squares.batched_output({cols})});
 
       const std::string size = std::to_string(rows) + "x" + std::to_string(cols);
       const double units = 16 + std::sqrt(static_cast<double>(cols));
@@ -271,8 +259,7 @@ class Primitives : public GpuTest {
       x.resize(static_cast<std::size_t>(rows));
       Trial<T> threshold(rows);
       const ValueId output = threshold.batched({1}, x);
-      threshold.append(
-          Threshold{.outputs = output, .classes = threshold.classes(), .threshold = 0.25});
+      threshold.append(Threshold{.outputs = output, .classes = threshold.classes(), .threshold = 0.25});
       expect_same("threshold", 0, threshold);
     }
   }
@@ -313,10 +300,9 @@ class Primitives : public GpuTest {
       Trial<T> trial(p.batch);
       const ValueId input = add_images(trial, {p.height, p.width, p.in}, 1);
       const ValueId filter = add_filter(trial, p, 2);
-      trial.append(Convolution{
-          .input = input,
-          .filter = filter,
-          .output = trial.batched_output({p.output_height(), p.output_width(), p.out})});
+      trial.append(Convolution{.input = input,
+                               .filter = filter,
+                               .output = trial.batched_output({p.output_height(), p.output_width(), p.out})});
       expect_same("convolution of " + name_of(p), 8 + 2 * std::sqrt(terms), trial);
     }
   }
@@ -324,8 +310,7 @@ class Primitives : public GpuTest {
   void convolutions_backward() {
     for (const ConvolutionProblem& p : cross_stage::convolutions) {
       const double units =
-          8 + 2 * std::sqrt(static_cast<double>(
-                      std::max(p.output_pixels(), p.filter_height * p.filter_width * p.out)));
+          8 + 2 * std::sqrt(static_cast<double>(std::max(p.output_pixels(), p.filter_height * p.filter_width * p.out)));
       for (const bool with_input : {true, false}) {
         Trial<T> trial(p.batch);
         ConvolutionBackward backward;
@@ -335,8 +320,7 @@ class Primitives : public GpuTest {
         if (with_input) backward.dinput = trial.batched_output({p.height, p.width, p.in});
         backward.dfilter = trial.whole_output({p.filter_height, p.filter_width, p.in, p.out});
         trial.append(backward);
-        expect_same((with_input ? "gradients of " : "filter's gradient of ") + name_of(p), units,
-                    trial);
+        expect_same((with_input ? "gradients of " : "filter's gradient of ") + name_of(p), units, trial);
       }
     }
   }
@@ -348,10 +332,8 @@ class Primitives : public GpuTest {
       Trial<T> trial(p.batch);
       const ValueId input = add_images(trial, image, 1);
       const ValueId doutput = add_images(trial, pooled, 2);
-      trial.append(
-          AveragePool{.input = input, .output = trial.batched_output(pooled), .window = p.window});
-      trial.append(AveragePoolBackward{
-          .doutput = doutput, .dinput = trial.batched_output(image), .window = p.window});
+      trial.append(AveragePool{.input = input, .output = trial.batched_output(pooled), .window = p.window});
+      trial.append(AveragePoolBackward{.doutput = doutput, .dinput = trial.batched_output(image), .window = p.window});
       expect_same("average_pool", 8, trial);
     }
   }
@@ -364,16 +346,15 @@ class Primitives : public GpuTest {
           Trial<T> trial(rows);
           const ValueId gradient = trial.whole({n}, random_values<T>(n, 1, -2, 3), Role::gradient);
           const ValueId parameter = trial.whole({n}, random_values<T>(n, 2), Role::weight);
-          trial.append(SgdUpdate{
-              .gradient = gradient, .parameter = parameter, .learning_rate = 0.125, .l2 = l2});
+          trial.append(SgdUpdate{.gradient = gradient, .parameter = parameter, .learning_rate = 0.125, .l2 = l2});
           expect_same("sgd_update", 2, trial);
 
           Trial<T> others(rows);
           const auto real = [&](std::uint64_t seed, Role role) {
             return others.whole({n}, random_values<T>(n, seed, 0, 3), role);
           };
-          const ValueId rates = others.whole(
-              {}, std::vector<StepRates>{{.rate = 0.125, .correction = 0.75}}, Role::total);
+          const ValueId rates =
+              others.whole({}, std::vector<StepRates>{{.rate = 0.125, .correction = 0.75}}, Role::total);
           others.append(MomentumUpdate{.gradient = real(1, Role::gradient),
                                        .rates = rates,
                                        .velocity = real(2, Role::state),
@@ -400,21 +381,20 @@ class Primitives : public GpuTest {
     }
   }
 
-  static constexpr std::array checks = {
-      std::pair{"Batches", &Primitives::batches},
-      std::pair{"Products", &Primitives::products},
-      std::pair{"SumsOfColumns", &Primitives::sums_of_columns},
-      std::pair{"SumsAndMeans", &Primitives::sums_and_means},
-      std::pair{"Copies", &Primitives::copies},
-      std::pair{"Biases", &Primitives::biases},
-      std::pair{"Activations", &Primitives::activations},
-      std::pair{"Losses", &Primitives::losses},
-      std::pair{"Predictions", &Primitives::predictions},
-      std::pair{"TotalsOfAnEpoch", &Primitives::totals_of_an_epoch},
-      std::pair{"Convolutions", &Primitives::convolutions},
-      std::pair{"ConvolutionsBackward", &Primitives::convolutions_backward},
-      std::pair{"Pooling", &Primitives::pooling},
-      std::pair{"Updates", &Primitives::updates}};
+  static constexpr std::array checks = {std::pair{"Batches", &Primitives::batches},
+                                        std::pair{"Products", &Primitives::products},
+                                        std::pair{"SumsOfColumns", &Primitives::sums_of_columns},
+                                        std::pair{"SumsAndMeans", &Primitives::sums_and_means},
+                                        std::pair{"Copies", &Primitives::copies},
+                                        std::pair{"Biases", &Primitives::biases},
+                                        std::pair{"Activations", &Primitives::activations},
+                                        std::pair{"Losses", &Primitives::losses},
+                                        std::pair{"Predictions", &Primitives::predictions},
+                                        std::pair{"TotalsOfAnEpoch", &Primitives::totals_of_an_epoch},
+                                        std::pair{"Convolutions", &Primitives::convolutions},
+                                        std::pair{"ConvolutionsBackward", &Primitives::convolutions_backward},
+                                        std::pair{"Pooling", &Primitives::pooling},
+                                        std::pair{"Updates", &Primitives::updates}};
 
  private:
   void TestBody() override { (this->*check_)(); }
@@ -423,16 +403,14 @@ class Primitives : public GpuTest {
   /// afterwards: within `units` units in the last place of a value's largest element.
   void expect_same(const std::string& what, double units, const Trial<T>& trial) {
     if (this->HasFatalFailure()) return;
-    const Program program =
-        stage_.rewrite ? stage_.rewrite(trial.program(), trial.batch_rows()) : trial.program();
+    const Program program = stage_.rewrite ? stage_.rewrite(trial.program(), trial.batch_rows()) : trial.program();
     const auto run = [&] { return trial.run(*stage_.make(), program); };
     SerialExecutor<T> serial;
     const auto expected = trial.run(serial, trial.program());
     const auto actual = run();
     for (std::size_t i = 0; i < expected.size(); ++i) {
       if (!trial.is_comparable({static_cast<int>(i)}, program)) continue;
-      compare(what + ", value " + std::to_string(i), units, actual[i], expected[i],
-              [&] { return run()[i]; });
+      compare(what + ", value " + std::to_string(i), units, actual[i], expected[i], [&] { return run()[i]; });
       if (this->HasFatalFailure()) return;
     }
     if (trial.rows() > 0 || trial.part().count > 1) return;
@@ -440,8 +418,8 @@ class Primitives : public GpuTest {
   }
 
   template <typename Again>
-  static void compare(const std::string& what, double units, const Contents<T>& actual,
-                      const Contents<T>& expected, const Again& again) {
+  static void compare(const std::string& what, double units, const Contents<T>& actual, const Contents<T>& expected,
+                      const Again& again) {
     using Reals = std::vector<T>;
     using Classes = std::vector<std::int32_t>;
     if (const Classes* const classes = std::get_if<Classes>(&expected)) {
@@ -455,8 +433,7 @@ class Primitives : public GpuTest {
       if (std::isfinite(value)) scale = std::max<double>(scale, std::abs(value));
     }
     expect_computed<T>(what, std::get<Reals>(actual), wanted, {.columns = std::ssize(wanted)},
-                       units * std::numeric_limits<T>::epsilon() * scale,
-                       [&] { return std::get<Reals>(again()); });
+                       units * std::numeric_limits<T>::epsilon() * scale, [&] { return std::get<Reals>(again()); });
   }
 
   ComparedStage<T> stage_;
@@ -469,10 +446,9 @@ int register_primitives(const std::string& name, const ComparedStage<float>& in_
                         const ComparedStage<double>& in_double) {
   const auto add = [&]<typename T>(const std::string& precision, const ComparedStage<T>& stage) {
     for (const auto& [check, function] : Primitives<T>::checks) {
-      testing::RegisterTest((name + "/Primitives/" + precision).c_str(), check, nullptr, nullptr,
-                            __FILE__, __LINE__, [stage, function = function]() -> testing::Test* {
-                              return new Primitives<T>(stage, function);
-                            });
+      testing::RegisterTest(
+          (name + "/Primitives/" + precision).c_str(), check, nullptr, nullptr, __FILE__, __LINE__,
+          [stage, function = function]() -> testing::Test* { return new Primitives<T>(stage, function); });
     }
   };
   add("float", in_float);

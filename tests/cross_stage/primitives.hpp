@@ -21,7 +21,7 @@ template <typename T>
 struct ComparedStage {
   std::function<std::unique_ptr<Executor<T>>()> make;
   std::function<Program(const Program&, Index max_rows)> rewrite = {};  ///< empty: as it is
-  bool adds_in_order = false;  ///< whether totals are added up as in stage 01
+  bool adds_in_order = false;                                           ///< whether totals are added up as in stage 01
 };
 
 /// Adds the tests "<name>/Primitives/float.Products" and so on.

@@ -21,8 +21,8 @@ namespace {
 void expect_line_before(const void* pointer, int line_behind) {
   // NOLINTNEXTLINE(*-reinterpret-cast)
   const std::string text = cuda_on_cpu::describe_address(reinterpret_cast<std::uintptr_t>(pointer));
-  const std::string expected = "the 40 bytes allocated in cross_stage/test_allocation_lines.cpp:" +
-                               std::to_string(line_behind - 1);
+  const std::string expected =
+      "the 40 bytes allocated in cross_stage/test_allocation_lines.cpp:" + std::to_string(line_behind - 1);
   EXPECT_TRUE(text.ends_with(expected)) << text << " does not end with " << expected;
 }
 

@@ -19,30 +19,23 @@ using shared_memory::ConvolutionVariant;
 
 template <typename T>
 ComparedStage<T> folding(ConvolutionVariant form, FoldBias fold) {
-  return {
-      .make =
-          [=] {
-            return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = form},
-                                                         fold);
-          },
-      .rewrite = [](const Program& program, Index /*max_rows*/) { return fold_biases(program); }};
+  return {.make = [=] { return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = form}, fold); },
+          .rewrite = [](const Program& program, Index /*max_rows*/) { return fold_biases(program); }};
 }
 
 int register_folding(const std::string& name, ConvolutionVariant form, FoldBias fold) {
   return register_primitives(name, folding<float>(form, fold), folding<double>(form, fold));
 }
 
-const int direct =
-    register_folding("Stage03Direct", ConvolutionVariant::direct, FoldBias::in_place);
-const int implicit =
-    register_folding("Stage03Implicit", ConvolutionVariant::implicit, FoldBias::out_of_place);
+const int direct = register_folding("Stage03Direct", ConvolutionVariant::direct, FoldBias::in_place);
+const int implicit = register_folding("Stage03Implicit", ConvolutionVariant::implicit, FoldBias::out_of_place);
 
 template <typename T>
 void expect_trains_as_stage_01(FoldBias fold, const std::string& beginning) {
   for (const TrainingCase& one : cases_named(beginning)) {
     auto executor = std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions(), fold);
-    expect_same_outcome<T>(train_program<T>(std::move(executor), one, {}, fold_biases),
-                           train_serially<T>(one), one.name);
+    expect_same_outcome<T>(train_program<T>(std::move(executor), one, {}, fold_biases), train_serially<T>(one),
+                           one.name);
   }
 }
 

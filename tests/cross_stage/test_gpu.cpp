@@ -34,8 +34,7 @@ TEST(PeakOperations, AreThoseOfTheDataSheets) {
     const double starts_per_second = gpu.multiprocessors * gpu.gigahertz * 1e-3;
     for (const bool in_double : {false, true}) {
       const double stated = in_double ? gpu.tflops_in_double : gpu.tflops_in_float;
-      const double found =
-          2 * starts_per_second * cuda::multiply_adds_per_cycle(gpu.capability, in_double);
+      const double found = 2 * starts_per_second * cuda::multiply_adds_per_cycle(gpu.capability, in_double);
       EXPECT_NEAR(found, stated, 0.1 * stated) << gpu.name << (in_double ? ", double" : ", float");
     }
   }

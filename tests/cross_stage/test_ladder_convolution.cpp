@@ -24,13 +24,8 @@ const int im2col_primitives = register_primitives<Im2colExecutor>("Im2col");
 /// A batch that goes through im2col piece by piece gives what it gives in one piece.
 TEST(Im2col, BatchesGoThroughALimitedMemoryPieceByPiece) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  const ConvolutionProblem p = {.batch = 7,
-                                .height = 9,
-                                .width = 8,
-                                .in = 3,
-                                .filter_height = 3,
-                                .filter_width = 2,
-                                .out = 5};
+  const ConvolutionProblem p = {
+      .batch = 7, .height = 9, .width = 8, .in = 3, .filter_height = 3, .filter_width = 2, .out = 5};
   Workspace workspace;
   const Index inputs = p.batch * p.height * p.width * p.in;
   const Index weights = p.filter_height * p.filter_width * p.in * p.out;
@@ -52,10 +47,9 @@ TEST(Im2col, BatchesGoThroughALimitedMemoryPieceByPiece) {
     CudaArray dinput(poison<double>(inputs));
     CudaArray dfilter(poison<double>(weights));
     const ladder::Im2colImages<double> columns = {memory.get(), images};
-    ladder::convolution<double>(nullptr, p, input.get(), filter.get(), output.get(), columns,
-                                workspace, &rung);
-    ladder::convolution_backward<double>(nullptr, p, input.get(), filter.get(), doutput.get(),
-                                         dinput.get(), dfilter.get(), columns, workspace, &rung);
+    ladder::convolution<double>(nullptr, p, input.get(), filter.get(), output.get(), columns, workspace, &rung);
+    ladder::convolution_backward<double>(nullptr, p, input.get(), filter.get(), doutput.get(), dinput.get(),
+                                         dfilter.get(), columns, workspace, &rung);
     return Results{output.read(), dinput.read(), dfilter.read()};
   };
   const Results whole = run(7);
@@ -83,20 +77,19 @@ struct Products {
   std::vector<float> dfilter;
 };
 
-Products serial_products(const Layer& layer, const std::vector<float>& input,
-                         const std::vector<float>& filter, const std::vector<float>& doutput) {
+Products serial_products(const Layer& layer, const std::vector<float>& input, const std::vector<float>& filter,
+                         const std::vector<float>& doutput) {
   const auto zeros = [](Index n) { return std::vector<float>(static_cast<std::size_t>(n)); };
   Products results = {zeros(layer.activated()), zeros(layer.inputs()), zeros(layer.weights())};
   serial::convolution(layer.convolution, input.data(), filter.data(), results.forward.data());
-  serial::convolution_backward(layer.convolution, input.data(), filter.data(), doutput.data(),
-                               results.dinput.data(), results.dfilter.data());
+  serial::convolution_backward(layer.convolution, input.data(), filter.data(), doutput.data(), results.dinput.data(),
+                               results.dfilter.data());
   return results;
 }
 
 /// Each product of rounded factors is off by at most 2^-10 of itself: two times 2^-11.
 void expect_rounded_factors(const std::string& what, const std::vector<float>& actual,
-                            const std::vector<float>& expected, const std::vector<float>& sizes,
-                            bool is_rounded) {
+                            const std::vector<float>& expected, const std::vector<float>& sizes, bool is_rounded) {
   double largest = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double error = std::abs(double{actual[i]} - expected[i]);
@@ -116,8 +109,7 @@ TEST(ConvolutionInTf32, RoundsFactors) {
     const std::vector<float> filter = filter_of<float>(layer);
     const std::vector<float> doutput = random_values<float>(layer.activated(), 5, -2, 1);
     const Products expected = serial_products(layer, input, filter, doutput);
-    const Products sizes =
-        serial_products(layer, magnitudes(input), magnitudes(filter), magnitudes(doutput));
+    const Products sizes = serial_products(layer, magnitudes(input), magnitudes(filter), magnitudes(doutput));
 
     CudaArray device_input(input);
     CudaArray device_filter(filter);
@@ -132,19 +124,14 @@ TEST(ConvolutionInTf32, RoundsFactors) {
     problem.activated = activated.get();
     problem.output = output.get();
     ladder::convolution_relu_pool_in_tf32(nullptr, problem, workspace);
-    ladder::filter_gradient_in_tf32(nullptr, p, device_input.get(), device_doutput.get(),
-                                    dfilter.get(), workspace);
-    ladder::input_gradient_in_tf32(nullptr, p, device_filter.get(), device_doutput.get(),
-                                   dinput.get(), workspace);
+    ladder::filter_gradient_in_tf32(nullptr, p, device_input.get(), device_doutput.get(), dfilter.get(), workspace);
+    ladder::input_gradient_in_tf32(nullptr, p, device_filter.get(), device_doutput.get(), dinput.get(), workspace);
     std::vector<float> positive = expected.forward;
     for (float& value : positive) value = std::max(value, 0.0F);
     const bool have_vectors = p.in % 4 == 0 && p.out % 4 == 0;  // else factors stay as they are
-    expect_rounded_factors(layer.name() + ", forward", activated.read(), positive, sizes.forward,
-                           have_vectors);
-    expect_rounded_factors(layer.name() + ", dinput", dinput.read(), expected.dinput, sizes.dinput,
-                           p.out % 4 == 0);
-    expect_rounded_factors(layer.name() + ", dfilter", dfilter.read(), expected.dfilter,
-                           sizes.dfilter, have_vectors);
+    expect_rounded_factors(layer.name() + ", forward", activated.read(), positive, sizes.forward, have_vectors);
+    expect_rounded_factors(layer.name() + ", dinput", dinput.read(), expected.dinput, sizes.dinput, p.out % 4 == 0);
+    expect_rounded_factors(layer.name() + ", dfilter", dfilter.read(), expected.dfilter, sizes.dfilter, have_vectors);
   }
 }
 

@@ -73,18 +73,13 @@ double relative_error(const GemmRung<float>& rung, Index k) {
   CudaArray there_a(a);
   CudaArray there_b(b);
   CudaArray there_c(poison<float>(m * m));
-  rung.run(nullptr,
-           {.m = m, .n = m, .k = k, .a = there_a.get(), .b = there_b.get(), .c = there_c.get()},
-           workspace);
+  rung.run(nullptr, {.m = m, .n = m, .k = k, .a = there_a.get(), .b = there_b.get(), .c = there_c.get()}, workspace);
   const std::vector<double> a_in_double(a.begin(), a.end());
   const std::vector<double> b_in_double(b.begin(), b.end());
   std::vector<double> expected(m * m);
-  serial::gemm(serial::GemmVariant::reordered, GemmProblem<double>{.m = m,
-                                                                   .n = m,
-                                                                   .k = k,
-                                                                   .a = a_in_double.data(),
-                                                                   .b = b_in_double.data(),
-                                                                   .c = expected.data()});
+  serial::gemm(serial::GemmVariant::reordered,
+               GemmProblem<double>{
+                   .m = m, .n = m, .k = k, .a = a_in_double.data(), .b = b_in_double.data(), .c = expected.data()});
   const std::vector<float> found = there_c.read();
   double errors = 0;
   double squares = 0;
@@ -111,8 +106,7 @@ TEST(GemmPrecisions, ErrorsAreThoseOfTheirBits) {
     EXPECT_GT(bf16, 4 * tf32) << "k = " << k;
     EXPECT_LT(bf16, 12 * tf32) << "k = " << k;
     EXPECT_LT(split, 1.5 * exact) << "k = " << k;
-    for (const auto& [name, same] :
-         {std::pair("wgmma-tf32", tf32), std::pair("wgmma-bf16", bf16)}) {
+    for (const auto& [name, same] : {std::pair("wgmma-tf32", tf32), std::pair("wgmma-bf16", bf16)}) {
       if (!find_rung(ladder, name).supports({})) continue;
       const double error = relative_error(find_rung(ladder, name), k);
       EXPECT_GT(error, 0.9 * same) << name << ", k = " << k;

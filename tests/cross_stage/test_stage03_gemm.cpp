@@ -42,9 +42,7 @@ TEST(GemmTiles, ChoicesStayWithinTheirLimits) {
   const auto tiles = shared_memory::gemm_tiles<double>("tensor-cores").info;
   Random random(3);
   for (int i = 0; i < 1000; ++i) {
-    const auto size = [&](std::uint64_t most) {
-      return 1 + static_cast<Index>(random.below(most));
-    };
+    const auto size = [&](std::uint64_t most) { return 1 + static_cast<Index>(random.below(most)); };
     const Index m = size(i % 2 == 0 ? 300 : 2'000'000);
     const Index n = size(i % 3 == 0 ? 300 : 3000);
     const Index k = size(i % 5 == 0 ? 100'000 : 1000);
@@ -67,15 +65,12 @@ TEST(GemmTiles, ChoicesStayWithinTheirLimits) {
 TEST(GemmRungs, ThoseThatCountInIntsRefuseWhatTheyCannotCount) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   constexpr Index large = Index{1} << 31;
-  for (const Shape3& shape :
-       std::vector<Shape3>{{large, 1, 1}, {1, large, 1}, {1, 1, large}, {large, large, large}}) {
+  for (const Shape3& shape : std::vector<Shape3>{{large, 1, 1}, {1, large, 1}, {1, 1, large}, {large, large, large}}) {
     const GemmProblem<float> problem = {.m = shape.m, .n = shape.n, .k = shape.k};
-    const auto support =
-        find_rung(shared_memory::gemm_ladder<float>(), "fitted-tiles").supports(problem);
+    const auto support = find_rung(shared_memory::gemm_ladder<float>(), "fitted-tiles").supports(problem);
     EXPECT_FALSE(support);
     EXPECT_FALSE(support.reason.empty());
-    EXPECT_EQ(shared_memory::pick_gemm(problem).name,
-              cuda::runs_on_cpu() ? "warp-tiles" : "async-copies");
+    EXPECT_EQ(shared_memory::pick_gemm(problem).name, cuda::runs_on_cpu() ? "warp-tiles" : "async-copies");
   }
 }
 

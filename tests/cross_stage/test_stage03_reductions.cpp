@@ -31,10 +31,9 @@ Index random_length(Random& random, Index most) {
 
 /// Around warps and blocks, in and out of the last pass; then any.
 std::vector<Index> lengths(std::uint64_t seed) {
-  std::vector<Index> all = {0,    1,      2,      3,      5,      31,     32,     33,
-                            63,   64,     65,     127,    128,    255,    256,    257,
-                            511,  512,    513,    1009,   1023,   1025,   2047,   4095,
-                            4097, 16'383, 16'385, 65'535, 65'537, 66'000, 140'003};
+  std::vector<Index> all = {0,    1,    2,    3,      5,      31,     32,     33,     63,     64,   65,
+                            127,  128,  255,  256,    257,    511,    512,    513,    1009,   1023, 1025,
+                            2047, 4095, 4097, 16'383, 16'385, 65'535, 65'537, 66'000, 140'003};
   Random random(seed);
   for (int i = 0; i < shapes_per_rung(); ++i) all.push_back(random_length(random, 66'000));
   std::erase_if(all, is_too_large);
@@ -47,19 +46,17 @@ class Reductions : public GpuTest {
   /// Whoever counts in the workspace, or leaves sums in its slots, has cleaned up.
   static void expect_zeros(Workspace& workspace) {
     std::vector<unsigned> counters(Workspace::counter_count, 1U);
-    CUDA_CHECK(cudaMemcpy(counters.data(), workspace.counters(), counters.size() * sizeof(unsigned),
-                          cudaMemcpyDeviceToHost));
+    CUDA_CHECK(
+        cudaMemcpy(counters.data(), workspace.counters(), counters.size() * sizeof(unsigned), cudaMemcpyDeviceToHost));
     for (const unsigned counter : counters) ASSERT_EQ(counter, 0U);
   }
 
   /// A rung's sum of x [rows, cols], and the sums of its columns.
-  static std::vector<T> sums_by(std::size_t rung, Index rows, Index cols, CudaArray<T>& x,
-                                Workspace& workspace) {
+  static std::vector<T> sums_by(std::size_t rung, Index rows, Index cols, CudaArray<T>& x, Workspace& workspace) {
     CudaArray out(poison<T>(1 + cols));
-    sum_ladder<T>()[rung].run(nullptr, {.n = rows * cols, .x = x.get(), .out = out.get()},
-                              workspace);
-    column_sums_ladder<T>()[rung].run(
-        nullptr, {.rows = rows, .cols = cols, .x = x.get(), .out = out.get() + 1}, workspace);
+    sum_ladder<T>()[rung].run(nullptr, {.n = rows * cols, .x = x.get(), .out = out.get()}, workspace);
+    column_sums_ladder<T>()[rung].run(nullptr, {.rows = rows, .cols = cols, .x = x.get(), .out = out.get() + 1},
+                                      workspace);
     return out.read();
   }
 
@@ -92,8 +89,7 @@ TYPED_TEST(Reductions, Sum) {
       const SumProblem<T> problem = {.n = n, .x = there.get() + offset, .out = out.get()};
       ASSERT_EQ(rung.supports(problem).reason, "");
       rung.run(nullptr, problem, workspace);
-      const std::string what =
-          std::string(rung.name) + ", " + std::to_string(n) + " from " + std::to_string(offset);
+      const std::string what = std::string(rung.name) + ", " + std::to_string(n) + " from " + std::to_string(offset);
       const std::vector<T> actual = out.read();
       expect_within_units(what, 4 + std::sqrt(static_cast<double>(n)), actual, expected);
       expect_within_units(what, 4, actual, {exact, this->nan});
@@ -110,11 +106,10 @@ TYPED_TEST(Reductions, Sum) {
 TYPED_TEST(Reductions, ColumnSums) {
   using T = TypeParam;
   Workspace workspace;
-  std::vector<Size> sizes = {{1, 1},     {1, 7},    {7, 1},     {3, 5},      {13, 17},    {31, 33},
-                             {32, 32},   {33, 31},  {64, 32},   {5, 1031},   {257, 3},    {1, 256},
-                             {127, 65},  {129, 10}, {1025, 10}, {10'007, 3}, {0, 3},      {3, 0},
-                             {255, 40},  {256, 4},  {384, 33},  {2, 2100},   {66'000, 1}, {2049, 8},
-                             {2100, 36}, {4500, 7}};
+  std::vector<Size> sizes = {{1, 1},     {1, 7},      {7, 1},    {3, 5},     {13, 17},  {31, 33},  {32, 32},
+                             {33, 31},   {64, 32},    {5, 1031}, {257, 3},   {1, 256},  {127, 65}, {129, 10},
+                             {1025, 10}, {10'007, 3}, {0, 3},    {3, 0},     {255, 40}, {256, 4},  {384, 33},
+                             {2, 2100},  {66'000, 1}, {2049, 8}, {2100, 36}, {4500, 7}};
   Random random(3);
   for (int i = 0; i < shapes_per_rung(); ++i) {
     sizes.push_back({random_length(random, 2000), random_length(random, 150)});
@@ -128,13 +123,11 @@ TYPED_TEST(Reductions, ColumnSums) {
     CudaArray there(x);
     for (const auto& rung : column_sums_ladder<T>()) {
       CudaArray out(poison<T>(cols + 1));
-      const ColumnSumsProblem<T> problem = {
-          .rows = rows, .cols = cols, .x = there.get(), .out = out.get()};
+      const ColumnSumsProblem<T> problem = {.rows = rows, .cols = cols, .x = there.get(), .out = out.get()};
       ASSERT_EQ(rung.supports(problem).reason, "");
       rung.run(nullptr, problem, workspace);
-      expect_within_units(
-          std::string(rung.name) + ", " + std::to_string(rows) + "x" + std::to_string(cols),
-          4 + 2 * std::sqrt(static_cast<double>(rows)), out.read(), expected);
+      expect_within_units(std::string(rung.name) + ", " + std::to_string(rows) + "x" + std::to_string(cols),
+                          4 + 2 * std::sqrt(static_cast<double>(rows)), out.read(), expected);
       if (this->HasFatalFailure()) return;
     }
   }
@@ -155,8 +148,7 @@ TYPED_TEST(Reductions, Accumulate) {
     std::vector<T> bad_losses = losses;
     const bool bad = rows > 0 && random.below(2) == 0;
     if (bad) {
-      bad_losses[random.below(bad_losses.size())] =
-          random.below(2) == 0 ? this->nan : this->infinity;
+      bad_losses[random.below(bad_losses.size())] = random.below(2) == 0 ? this->nan : this->infinity;
     }
     losses.push_back(this->nan);
     bad_losses.push_back(this->nan);
@@ -166,8 +158,8 @@ TYPED_TEST(Reductions, Accumulate) {
     CudaArray predictions_there(predictions);
     Totals expected;
     for (std::int64_t step = 1; step <= 3; ++step) {
-      serial::accumulate(rows, step, (step >= 2 ? bad_losses : losses).data(), predictions.data(),
-                         labels.data(), &expected);
+      serial::accumulate(rows, step, (step >= 2 ? bad_losses : losses).data(), predictions.data(), labels.data(),
+                         &expected);
     }
     ASSERT_EQ(expected.first_bad_step, bad ? 2 : -1);
     for (const auto& rung : column_sums_ladder<T>()) {
@@ -186,8 +178,7 @@ TYPED_TEST(Reductions, Accumulate) {
       ASSERT_EQ(actual.correct, expected.correct) << what;
       ASSERT_EQ(actual.first_bad_step, expected.first_bad_step) << what;
       // Both add doubles; stage 01 in one long run, whose rounding grows with the rows.
-      expect_within_units<double>(what, 4 + std::sqrt(static_cast<double>(rows)), {actual.loss},
-                                  {expected.loss});
+      expect_within_units<double>(what, 4 + std::sqrt(static_cast<double>(rows)), {actual.loss}, {expected.loss});
       if (this->HasFatalFailure()) return;
     }
   }

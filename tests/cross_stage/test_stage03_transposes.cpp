@@ -24,18 +24,15 @@ struct Size {
   Index cols;
 };
 
-std::string name_of(const Size& size) {
-  return std::to_string(size.rows) + "x" + std::to_string(size.cols);
-}
+std::string name_of(const Size& size) { return std::to_string(size.rows) + "x" + std::to_string(size.cols); }
 
 /// Around warps and tiles, flat and tall, wider than a block; then any.
 std::vector<Size> random_sizes(std::uint64_t seed) {
-  std::vector<Size> sizes = {{0, 0},    {0, 3},   {3, 0},    {1, 1},    {1, 2},    {2, 1},
-                             {2, 2},    {1, 7},   {7, 1},    {3, 5},    {5, 3},    {13, 17},
-                             {31, 33},  {33, 31}, {32, 32},  {64, 32},  {5, 1031}, {257, 3},
-                             {1, 256},  {256, 1}, {127, 65}, {600, 10}, {3, 2100}, {2100, 3},
-                             {40, 513}, {19, 20}, {20, 19},  {20, 20},  {3, 257},  {2, 4099},
-                             {68, 36},  {4, 132}, {132, 4}};
+  std::vector<Size> sizes = {{0, 0},    {0, 3},    {3, 0},    {1, 1},    {1, 2},   {2, 1},   {2, 2},
+                             {1, 7},    {7, 1},    {3, 5},    {5, 3},    {13, 17}, {31, 33}, {33, 31},
+                             {32, 32},  {64, 32},  {5, 1031}, {257, 3},  {1, 256}, {256, 1}, {127, 65},
+                             {600, 10}, {3, 2100}, {2100, 3}, {40, 513}, {19, 20}, {20, 19}, {20, 20},
+                             {3, 257},  {2, 4099}, {68, 36},  {4, 132},  {132, 4}};
   Random random(seed);
   const auto side = [&] { return static_cast<Index>(std::exp(random.uniform(0, std::log(300)))); };
   for (int i = 0; i < shapes_per_rung(); ++i) sizes.push_back({side(), side()});
@@ -84,8 +81,7 @@ void expect_transposed(const Size& size, Ladder<TransposeProblem<T>> rungs) {
   CudaArray there(guarded(x));
   for (const auto& rung : rungs) {
     CudaArray y(poison<T>(size.rows * size.cols + 1));
-    const TransposeProblem<T> problem = {
-        .rows = size.rows, .cols = size.cols, .x = there.get(), .y = y.get()};
+    const TransposeProblem<T> problem = {.rows = size.rows, .cols = size.cols, .x = there.get(), .y = y.get()};
     ASSERT_EQ(rung.supports(problem).reason, "");
     rung.run(nullptr, problem, workspace);
     expect_within_units(std::string(rung.name) + ", " + name_of(size), 0, y.read(), expected);
@@ -113,8 +109,7 @@ TEST(TallTranspose, MoreTilesThanAGridHasRows) {
   if (is_in_a_slow_preset()) GTEST_SKIP() << "too large for this preset";
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   for (const std::string_view name : {"tile", "swizzled"}) {
-    expect_transposed<float>({Index{65'535} * 32 + 33, 2},
-                             {&find_rung(transpose_ladder<float>(), name), 1});
+    expect_transposed<float>({Index{65'535} * 32 + 33, 2}, {&find_rung(transpose_ladder<float>(), name), 1});
   }
 }
 

@@ -52,8 +52,8 @@ class FusedConvolution : public GpuTest {
       trial.append(AveragePool{.input = activated, .output = fused.output, .window = layer.window});
       if (keeps_activated) fused.activated = activated;
       const auto terms = static_cast<double>(p.filter_height * p.filter_width * p.in);
-      expect_same(layer.name() + (keeps_activated ? ", activated" : ""), 8 + 2 * std::sqrt(terms),
-                  trial, fused, std::make_unique<MinibatchExecutor<T>>());
+      expect_same(layer.name() + (keeps_activated ? ", activated" : ""), 8 + 2 * std::sqrt(terms), trial, fused,
+                  std::make_unique<MinibatchExecutor<T>>());
     }
   }
 
@@ -69,8 +69,7 @@ class FusedConvolution : public GpuTest {
                               .window = layer.window};
     const ValueId dactivated = trial.batched_output(layer.convolved());
     fused.dsum = trial.in_memory_of(dactivated);
-    trial.append(AveragePoolBackward{
-        .doutput = fused.doutput, .dinput = dactivated, .window = layer.window});
+    trial.append(AveragePoolBackward{.doutput = fused.doutput, .dinput = dactivated, .window = layer.window});
     trial.append(ReluBackward{.y = fused.activated, .dy = dactivated, .dx = fused.dsum});
     if (layer.has_bias) {
       fused.dbias = trial.whole_output({p.out});
@@ -91,20 +90,20 @@ class FusedConvolution : public GpuTest {
     backward.dfilter = trial.whole_output({p.filter_height, p.filter_width, p.in, p.out});
     trial.append(backward);
     expect_same(layer.name() + ", gradients", gradients_units(p), trial, backward,
-                std::make_unique<SharedMemoryExecutor<T>>(SharedMemoryOptions{
-                    .convolution = shared_memory::ConvolutionVariant::implicit}));
+                std::make_unique<SharedMemoryExecutor<T>>(
+                    SharedMemoryOptions{.convolution = shared_memory::ConvolutionVariant::implicit}));
   }
 
  private:
   static double gradients_units(const ConvolutionProblem& p) {
-    return 8 + 2 * std::sqrt(static_cast<double>(
-                       std::max(p.output_pixels(), p.filter_height * p.filter_width * p.out)));
+    return 8 +
+           2 * std::sqrt(static_cast<double>(std::max(p.output_pixels(), p.filter_height * p.filter_width * p.out)));
   }
 
   /// Executes the trial by stage 01, and one line instead of it twice by the same executor: if the
   /// kernel leaves its counters behind, the second run shows it.
-  void expect_same(const std::string& what, double units, const Trial<T>& trial,
-                   const Operation& fused, const std::unique_ptr<Executor<T>>& executor) {
+  void expect_same(const std::string& what, double units, const Trial<T>& trial, const Operation& fused,
+                   const std::unique_ptr<Executor<T>>& executor) {
     if (this->HasFatalFailure()) return;
     SerialExecutor<T> serial;
     Program program(trial.program().values);
@@ -148,9 +147,7 @@ TYPED_TEST(FusedConvolution, AddsUpTheBiasGradientOfManyWindows) {
 }
 
 /// A NaN among the inputs reaches every output that has seen it, and no other.
-TYPED_TEST(FusedConvolution, DoesNotSwallowANaN) {
-  this->check_forward({{1, 6, 6, 1, 1, 1, 3}, 2, true}, true);
-}
+TYPED_TEST(FusedConvolution, DoesNotSwallowANaN) { this->check_forward({{1, 6, 6, 1, 1, 1, 3}, 2, true}, true); }
 
 /// What cannot be fused goes the way of the stages before.
 TEST(FusedPooling, RefusesWhatItCannotCount) {

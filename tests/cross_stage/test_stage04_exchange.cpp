@@ -23,16 +23,14 @@ std::vector<std::uint32_t> random_order(Index rows, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::uint32_t> order(static_cast<std::size_t>(rows));
   for (std::uint32_t& sample : order) {
-    sample =
-        static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(rows + spare_samples)));
+    sample = static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(rows + spare_samples)));
   }
   return order;
 }
 
 /// The rows of `data` [.., width] that `order` names.
 template <typename T>
-std::vector<T> rows_of(const std::vector<T>& data, Index width,
-                       const std::vector<std::uint32_t>& order) {
+std::vector<T> rows_of(const std::vector<T>& data, Index width, const std::vector<std::uint32_t>& order) {
   std::vector<T> rows;
   for (const std::uint32_t sample : order) {
     const auto begin = data.begin() + static_cast<Index>(sample) * width;
@@ -47,15 +45,8 @@ TYPED_TEST_SUITE(Stage04, Precisions, PrecisionNames);
 
 TYPED_TEST(Stage04, GathersTheRowsThatTheOrderNames) {
   using T = TypeParam;
-  for (const auto& [rows, features] : {std::pair<Index, Index>{1, 1},
-                                       {7, 3},
-                                       {5, 4},
-                                       {33, 8},
-                                       {13, 17},
-                                       {300, 12},
-                                       {3, 1024},
-                                       {2, 3073},
-                                       {1000, 2}}) {
+  for (const auto& [rows, features] :
+       {std::pair<Index, Index>{1, 1}, {7, 3}, {5, 4}, {33, 8}, {13, 17}, {300, 12}, {3, 1024}, {2, 3073}, {1000, 2}}) {
     for (const Index shift : {0, 1, 2}) {
       const std::vector<std::uint32_t> order = random_order(rows, 5);
       const auto data = random_values<T>((rows + spare_samples) * features, 1);
@@ -66,10 +57,9 @@ TYPED_TEST(Stage04, GathersTheRowsThatTheOrderNames) {
       CudaArray<std::int32_t> labels_array(labels);
       CudaArray<std::uint32_t> order_array(order);
       CudaArray<T> batch(poison<T>(rows * features + shift + 3));
-      CudaArray<std::int32_t> batch_labels(
-          std::vector<std::int32_t>(static_cast<std::size_t>(rows + 1), -7));
-      minibatch::gather<T>(nullptr, from_array.get() + shift, labels_array.get(), features,
-                           order_array.get(), rows, batch.get() + shift, batch_labels.get());
+      CudaArray<std::int32_t> batch_labels(std::vector<std::int32_t>(static_cast<std::size_t>(rows + 1), -7));
+      minibatch::gather<T>(nullptr, from_array.get() + shift, labels_array.get(), features, order_array.get(), rows,
+                           batch.get() + shift, batch_labels.get());
       std::vector<T> expected = poison<T>(shift);
       const std::vector<T> picked = rows_of(data, features, order);
       expected.insert(expected.end(), picked.begin(), picked.end());
@@ -90,9 +80,8 @@ void expect_gathers_from_host(Index rows, Index features, Index padding) {
   const std::vector<std::int32_t> labels = random_labels(samples, 9, 2);
   std::vector<Stored> stored;
   for (const double value : random_values<double>(samples * features, 1)) {
-    stored.push_back(std::is_same_v<Stored, double>
-                         ? static_cast<Stored>(value)
-                         : static_cast<Stored>(255.999 * std::abs(value)));
+    stored.push_back(std::is_same_v<Stored, double> ? static_cast<Stored>(value)
+                                                    : static_cast<Stored>(255.999 * std::abs(value)));
   }
   const Dataset dataset({features}, 9, stored, labels);
   const std::vector<std::uint32_t> order = random_order(rows, 5);
@@ -110,10 +99,9 @@ void expect_gathers_from_host(Index rows, Index features, Index padding) {
   CudaArray<std::int32_t> labels_array(labels);
   CudaArray<std::uint32_t> order_array(order);
   CudaArray<T> batch(poison<T>(rows * features + 1));
-  CudaArray<std::int32_t> batch_labels(
-      std::vector<std::int32_t>(static_cast<std::size_t>(rows + 1), -7));
-  minibatch::gather_from_host(nullptr, on_host.data(), stride, labels_array.get(), features,
-                              order_array.get(), rows, batch.get(), batch_labels.get());
+  CudaArray<std::int32_t> batch_labels(std::vector<std::int32_t>(static_cast<std::size_t>(rows + 1), -7));
+  minibatch::gather_from_host(nullptr, on_host.data(), stride, labels_array.get(), features, order_array.get(), rows,
+                              batch.get(), batch_labels.get());
   const std::string what = std::to_string(rows) + "x" + std::to_string(features);
   expect_within_units(what + "+" + std::to_string(padding), 0, batch.read(), expected);
   EXPECT_EQ(batch_labels.read(), expected_labels) << what;
@@ -146,23 +134,15 @@ TEST(TakeChunk, GoesThroughTheOrderOnce) {
   *progress.data() = -1;
   Index first = 0;
   std::int64_t step = 0;
-  for (const auto& [steps, rows] : {std::pair<Index, Index>{1, 1},
-                                    {4, 100},
-                                    {1, 2000},
-                                    {32, 33},
-                                    {8, 128},
-                                    {1, 7},
-                                    {3, 10'000}}) {
+  for (const auto& [steps, rows] :
+       {std::pair<Index, Index>{1, 1}, {4, 100}, {1, 2000}, {32, 33}, {8, 128}, {1, 7}, {3, 10'000}}) {
     const Index samples = steps * rows;
-    CudaArray<std::uint32_t> chunk(
-        std::vector<std::uint32_t>(static_cast<std::size_t>(samples + 1), 77'777));
-    CudaArray<StepRates> chunk_rates(
-        std::vector<StepRates>(static_cast<std::size_t>(steps + 1), {.rate = -1}));
-    minibatch::take_chunk(nullptr, order_array.get(), cursor.get(), steps, rows, chunk.get(),
-                          progress.data(), rates_array.get(), chunk_rates.get());
+    CudaArray<std::uint32_t> chunk(std::vector<std::uint32_t>(static_cast<std::size_t>(samples + 1), 77'777));
+    CudaArray<StepRates> chunk_rates(std::vector<StepRates>(static_cast<std::size_t>(steps + 1), {.rate = -1}));
+    minibatch::take_chunk(nullptr, order_array.get(), cursor.get(), steps, rows, chunk.get(), progress.data(),
+                          rates_array.get(), chunk_rates.get());
     for (Index i = 0; i <= steps; ++i) {
-      EXPECT_EQ(chunk_rates.read()[static_cast<std::size_t>(i)].rate,
-                i < steps ? static_cast<double>(step + i) : -1);
+      EXPECT_EQ(chunk_rates.read()[static_cast<std::size_t>(i)].rate, i < steps ? static_cast<double>(step + i) : -1);
     }
     std::vector<std::uint32_t> expected(order.begin() + first, order.begin() + first + samples);
     expected.push_back(77'777);
@@ -193,8 +173,8 @@ TEST(EpochOrder, IsTheOneThatTheEpochBeginsWith) {
   const auto expect_begins = [&](const std::vector<std::uint32_t>& order) {
     epoch.begin_epoch(order);
     std::vector<std::uint32_t> read(static_cast<std::size_t>(samples));
-    CUDA_CHECK(cudaMemcpy(read.data(), epoch.orders() + epoch.first(),
-                          read.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(read.data(), epoch.orders() + epoch.first(), read.size() * sizeof(std::uint32_t),
+                          cudaMemcpyDeviceToHost));
     EXPECT_EQ(read, order);
     return epoch.first();
   };

@@ -80,8 +80,7 @@ TEST_F(Fusion, MakesFewLinesOfEveryNetwork) {
   for (const auto& [model, names] : std::vector<std::pair<ModelOptions, std::string>>{
            {table({20, 9}, Activation::sigmoid),
             "linear linear output_layer linear_input_gradient linear_gradients linear_gradients"},
-           {table({20}, Activation::relu, LossKind::squared_error, false),
-            "linear output_layer linear_gradients"},
+           {table({20}, Activation::relu, LossKind::squared_error, false), "linear output_layer linear_gradients"},
            {table({}), "gather output_layer add_shares"},
            {neuron, "gather output_layer add_shares"},
            {cnn,
@@ -113,13 +112,12 @@ TEST_F(Fusion, GoesAsFarAsAsked) {
     const auto* const last = std::get_if<OutputLayer>(&step.lines[1].operation);
     EXPECT_EQ(last != nullptr && last->warp_per_row, fusion.last_layer == LastLayer::warp_per_row);
   }
-  EXPECT_EQ(
-      names_of(fuse<float>(step_of(cnn), 10, {.layers = false})),
-      "gather convolution add_bias relu average_pool convolution add_bias relu average_pool "
-      "gemm add_bias relu gemm add_bias loss column_sums gemm gemm relu_backward column_sums gemm "
-      "gemm average_pool_backward relu_backward column_sums convolution_backward "
-      "average_pool_backward relu_backward column_sums convolution_backward update_by_sum "
-      "add_partials");
+  EXPECT_EQ(names_of(fuse<float>(step_of(cnn), 10, {.layers = false})),
+            "gather convolution add_bias relu average_pool convolution add_bias relu average_pool "
+            "gemm add_bias relu gemm add_bias loss column_sums gemm gemm relu_backward column_sums gemm "
+            "gemm average_pool_backward relu_backward column_sums convolution_backward "
+            "average_pool_backward relu_backward column_sums convolution_backward update_by_sum "
+            "add_partials");
 }
 
 TEST_F(Fusion, FusesWhatWorkersExchange) {
@@ -137,10 +135,8 @@ TEST_F(Fusion, FusesWhatWorkersExchange) {
 /// What comes out of the relu is kept for the way back only.
 TEST_F(Fusion, KeepsWhatOnlyTrainingNeedsOnlyInTraining) {
   const Program prediction = fuse<float>(build_model(cnn).prediction(), 10);
-  EXPECT_EQ(names_of(prediction),
-            "convolution_relu_pool convolution_relu_pool linear linear argmax");
-  EXPECT_EQ(texts_of(prediction).front(),
-            "convolution_relu_pool  batch, conv1/filter, conv1/bias -> conv1/output");
+  EXPECT_EQ(names_of(prediction), "convolution_relu_pool convolution_relu_pool linear linear argmax");
+  EXPECT_EQ(texts_of(prediction).front(), "convolution_relu_pool  batch, conv1/filter, conv1/bias -> conv1/output");
 }
 
 // ----------------------------------------------------------------------------- what is left alone
@@ -265,9 +261,8 @@ TEST_F(Fusion, LosesNoLine) {
     Texts expected = texts_of(step);
     std::sort(expected.begin(), expected.end());
     std::sort(found.begin(), found.end());
-    const auto end = std::unique(found.begin(), found.end(), [](const auto& a, const auto& b) {
-      return a == b && a.starts_with("gather");
-    });
+    const auto end = std::unique(found.begin(), found.end(),
+                                 [](const auto& a, const auto& b) { return a == b && a.starts_with("gather"); });
     found.erase(end, found.end());
     EXPECT_EQ(found, expected) << one.name;
   }
@@ -275,8 +270,7 @@ TEST_F(Fusion, LosesNoLine) {
 
 /// 1, primes, tiles and a little more or less.
 Index random_size(Random& random) {
-  constexpr std::array sizes = {1,  2,  3,  4,  7,  8,   13,  16,  31,
-                                32, 33, 64, 65, 67, 100, 127, 128, 131};
+  constexpr std::array sizes = {1, 2, 3, 4, 7, 8, 13, 16, 31, 32, 33, 64, 65, 67, 100, 127, 128, 131};
   return sizes.at(random.below(sizes.size()));
 }
 
@@ -295,8 +289,7 @@ Case random_case(Random& random) {
   one.fusion.gathers = coin();
   one.fusion.last_layer = coin() ? LastLayer::shares : LastLayer{static_cast<int>(random.below(2))};
   one.rows = random_size(random);
-  one.sums_product =
-      coin() && one.workers.workers == 1 && one.fusion.last_layer == LastLayer::shares;
+  one.sums_product = coin() && one.workers.workers == 1 && one.fusion.last_layer == LastLayer::shares;
   return one;
 }
 
@@ -323,21 +316,16 @@ std::vector<Case> extremes() {
   }
   for (const Index more : {-1, 1}) {
     all.push_back({"rows", perceptron(2, {1'000}, 10), {}, {}, 48 * multiprocessors + more});
-    all.push_back(
-        {"rows of warps", perceptron(2, {}, 10), {}, warp_per_row, 64 * multiprocessors + more});
+    all.push_back({"rows of warps", perceptron(2, {}, 10), {}, warp_per_row, 64 * multiprocessors + more});
     all.push_back({"rows of losses", perceptron(2, {}, 3), {}, loss, 64 * multiprocessors + more});
   }
-  all.push_back(
-      {"rows of losses, twice", perceptron(2, {}, 3), {}, loss, 128 * multiprocessors + 13});
+  all.push_back({"rows of losses, twice", perceptron(2, {}, 3), {}, loss, 128 * multiprocessors + 13});
   for (const int classes : {32, 70}) {
     for (const Index first : {0, 1, 31, 32, 33, 63, 64, 68}) {
       if (first >= classes) continue;
       for (const FuseOptions& fusion : {FuseOptions(), loss, warp_per_row}) {
-        all.push_back({.name = "ties",
-                       .model = perceptron(2, {}, classes),
-                       .fusion = fusion,
-                       .rows = 600,
-                       .ties_from = first});
+        all.push_back(
+            {.name = "ties", .model = perceptron(2, {}, classes), .fusion = fusion, .rows = 600, .ties_from = first});
       }
     }
   }
@@ -362,12 +350,11 @@ std::vector<Case> layers_of_trainings() {
   constexpr Index most_on_cpu = 40'000'000;
   std::vector<Case> all;
   for (const auto [rows, in, out] :
-       {Layer{64, 784, 500}, Layer{48, 784, 1000}, Layer{800, 48, 500}, Layer{800, 48, 1000},
-        Layer{32, 2000, 1000}, Layer{400, 784, 500}, Layer{800, 784, 334}, Layer{1000, 784, 256},
-        Layer{1600, 400, 250}, Layer{3200, 784, 250}, Layer{8000, 100, 250}}) {
+       {Layer{64, 784, 500}, Layer{48, 784, 1000}, Layer{800, 48, 500}, Layer{800, 48, 1000}, Layer{32, 2000, 1000},
+        Layer{400, 784, 500}, Layer{800, 784, 334}, Layer{1000, 784, 256}, Layer{1600, 400, 250}, Layer{3200, 784, 250},
+        Layer{8000, 100, 250}}) {
     if (cuda::runs_on_cpu() && rows * in * out > most_on_cpu) continue;
-    all.push_back(
-        {.name = "large", .model = {.hidden = {out}, .sample = {in}, .classes = 4}, .rows = rows});
+    all.push_back({.name = "large", .model = {.hidden = {out}, .sample = {in}, .classes = 4}, .rows = rows});
   }
   return all;
 }
@@ -411,12 +398,10 @@ class Samples {
 
 /// The rows' part of a value, copied out.
 template <typename Element, typename T>
-std::vector<Element> copy_of(MinibatchExecutor<T>& executor, const Program& program, ValueId id,
-                             Index rows) {
+std::vector<Element> copy_of(MinibatchExecutor<T>& executor, const Program& program, ValueId id, Index rows) {
   std::vector<Element> values(static_cast<std::size_t>(elements_of(program[id], rows)));
   if (!values.empty()) {
-    executor.copy_out(values.data(), executor.template data<Element>(id),
-                      values.size() * sizeof(Element));
+    executor.copy_out(values.data(), executor.template data<Element>(id), values.size() * sizeof(Element));
   }
   return values;
 }
@@ -424,8 +409,7 @@ std::vector<Element> copy_of(MinibatchExecutor<T>& executor, const Program& prog
 template <typename T, typename Element>
 void copy_into(MinibatchExecutor<T>& executor, ValueId id, const std::vector<Element>& values) {
   if (values.empty()) return;
-  executor.copy_in(executor.template data<Element>(id), values.data(),
-                   values.size() * sizeof(Element));
+  executor.copy_in(executor.template data<Element>(id), values.data(), values.size() * sizeof(Element));
 }
 
 /// All that somebody has written, and random parameters; the rest is NaN.
@@ -496,8 +480,7 @@ class LineByLine {
  private:
   /// The sums are at most as long as the longest side of an operand.
   double units(const Line& line, Index rows) const {
-    if (std::holds_alternative<AverageWeights>(line.operation))
-      return 2;  // each rounds its own way
+    if (std::holds_alternative<AverageWeights>(line.operation)) return 2;  // each rounds its own way
     Index longest = rows;
     for_each_operand(line.operation, [&](ValueId id, Use /*use*/) {
       const Shape& shape = fused_[id].shape;
@@ -509,8 +492,8 @@ class LineByLine {
   }
 
   void compare(const Line& line, ValueId id, Index rows) {
-    const std::string what = name_ + ", " + std::to_string(rows) + " rows, " +
-                             text_of(fused_, line.operation) + ", " + fused_[id].name;
+    const std::string what =
+        name_ + ", " + std::to_string(rows) + " rows, " + text_of(fused_, line.operation) + ", " + fused_[id].name;
     const double bound = units(line, rows);
     if (fused_[id].type == Type::totals) {
       const auto actual = copy_of<Totals>(actual_, fused_, id, rows).front();
@@ -519,8 +502,7 @@ class LineByLine {
         EXPECT_EQ(actual.correct, expected.correct) << what;
       }
       EXPECT_EQ(actual.first_bad_step, expected.first_bad_step) << what;
-      expect_within_units<T>(what + ", loss", bound, {static_cast<T>(actual.loss)},
-                             {static_cast<T>(expected.loss)});
+      expect_within_units<T>(what + ", loss", bound, {static_cast<T>(actual.loss)}, {static_cast<T>(expected.loss)});
       copy_into(expected_, id, std::vector<Totals>{actual});
     } else if (fused_[id].type == Type::real) {
       const auto actual = copy_of<T>(actual_, fused_, id, rows);
@@ -533,8 +515,8 @@ class LineByLine {
   static std::string describe(const Case& one) {
     std::string text = one.name + ", " + std::to_string(one.model.sample.elements());
     for (const Index units : one.model.hidden) text += "-" + std::to_string(units);
-    return text + "-" + std::to_string(one.model.classes) + ", " +
-           std::to_string(one.workers.workers) + " workers, batches of " + std::to_string(one.rows);
+    return text + "-" + std::to_string(one.model.classes) + ", " + std::to_string(one.workers.workers) +
+           " workers, batches of " + std::to_string(one.rows);
   }
 
   std::string name_;
@@ -576,13 +558,11 @@ std::set<std::string> expect_lines_compute_what_they_replace(const std::vector<C
   std::set<std::string> seen;
   for (const Case& one : cases) {
     const Model model = build_model(one.model);
-    const TrainingPrograms training =
-        build_training(model, {.learning_rate = 0.01, .l2 = 0.1}, one.workers);
+    const TrainingPrograms training = build_training(model, {.learning_rate = 0.01, .l2 = 0.1}, one.workers);
     for (const Program* program : {&training.step, &training.mean, &training.take_over}) {
       if (program->lines.empty()) continue;
-      LineByLine<T> lines(one, model,
-                          one.sums_product ? fuse_around_sum<T>(*program, one)
-                                           : fuse<T>(*program, one.rows, one.fusion));
+      LineByLine<T> lines(
+          one, model, one.sums_product ? fuse_around_sum<T>(*program, one) : fuse<T>(*program, one.rows, one.fusion));
       lines.run({.rows = one.rows});
       if (one.rows < 150 && one.bad == 0) {  // else long enough
         lines.run({.first = one.rows, .rows = (7 * one.rows + 9) / 10, .step = 2});
@@ -597,9 +577,8 @@ std::set<std::string> expect_lines_compute_what_they_replace(const std::vector<C
 
 TYPED_TEST(FusedLines, ComputeWhatTheyReplace) {
   EXPECT_EQ(expect_lines_compute_what_they_replace<TypeParam>(cases()),
-            (std::set<std::string>{"add_partials", "add_shares", "average_weights",
-                                   "convolution_relu_pool", "linear", "linear_gradients",
-                                   "linear_input_gradient", "loss", "output_layer",
+            (std::set<std::string>{"add_partials", "add_shares", "average_weights", "convolution_relu_pool", "linear",
+                                   "linear_gradients", "linear_input_gradient", "loss", "output_layer",
                                    "pool_relu_backward", "update_by_sum"}));
 }
 
@@ -642,8 +621,7 @@ TYPED_TEST(FusedLines, HaveTheSigmoidOfTheFormula) {
                                workspace);
   const std::vector<TypeParam> result = output.read();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto expected =
-        static_cast<double>(1 / (1 + std::exp(-static_cast<long double>(values[i]))));
+    const auto expected = static_cast<double>(1 / (1 + std::exp(-static_cast<long double>(values[i]))));
     const double units = 3 * static_cast<double>(std::numeric_limits<TypeParam>::epsilon());
     const double tiny = 2 * static_cast<double>(std::numeric_limits<TypeParam>::min());
     EXPECT_NEAR(result[i], expected, units * expected + tiny) << values[i];
@@ -714,8 +692,7 @@ std::vector<int> lanes_of(const Program& program) {
 }
 
 TEST_F(Fusion, PutsAsideWhatNothingWaitsFor) {
-  EXPECT_EQ(lanes_of(fuse<float>(step_of(table({20, 9})), 10)),
-            (std::vector<int>{0, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(lanes_of(fuse<float>(step_of(table({20, 9})), 10)), (std::vector<int>{0, 0, 0, 0, 1, 0}));
   EXPECT_EQ(lanes_of(fuse<float>(step_of(table({})), 10)), (std::vector<int>{0, 0, 0}));
   EXPECT_EQ(lanes_of(fuse<float>(step_of(table({20}), {.workers = 2}), 10)),
             (std::vector<int>{0, 0, 1, 0, 2, 2, 3, 2, 0, 1, 3}));

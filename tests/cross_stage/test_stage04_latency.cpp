@@ -40,34 +40,31 @@ struct Question {
 };
 
 Dataset make_table(Index features, int classes, Index samples = 30) {
-  return make_gaussian({.features = features, .classes = classes, .spacing = 0.2}, samples, 1,
-                       Purpose::test_data);
+  return make_gaussian({.features = features, .classes = classes, .spacing = 0.2}, samples, 1, Purpose::test_data);
 }
 
 std::vector<Question> questions() {
   const auto mlp = [](std::vector<Index> hidden, Activation activation, bool biases = true,
                       LossKind loss = LossKind::cross_entropy) {
-    return ModelOptions{
-        .hidden = std::move(hidden), .activation = activation, .loss = loss, .biases = biases};
+    return ModelOptions{.hidden = std::move(hidden), .activation = activation, .loss = loss, .biases = biases};
   };
   constexpr Activation relu = Activation::relu;
   constexpr Activation sigmoid = Activation::sigmoid;
-  std::vector<Question> all = {
-      {"relu", mlp({33, 7}, relu), make_table(11, 4)},
-      {"sigmoid", mlp({7, 33}, sigmoid), make_table(11, 4)},
-      {"sigmoid_outputs", mlp({17}, sigmoid, true, LossKind::squared_error), make_table(5, 3)},
-      {"no_hidden_layer", mlp({}, relu), make_table(11, 4)},
-      {"no_hidden_layer_no_bias", mlp({}, relu, false), make_table(300, 33)},
-      {"no_biases", mlp({20, 9}, relu, false), make_table(11, 4)},
-      {"one_feature", mlp({7}, sigmoid), make_table(1, 2)},
-      {"one_unit", mlp({1, 300}, sigmoid), make_table(7, 3)},
-      {"narrow_behind_wide", mlp({300, 1, 33}, sigmoid), make_table(7, 3)},
-      {"wide", mlp({300}, relu), make_table(1000, 10)},
-      {"weights_partly_kept", mlp({300, 300, 300, 300}, relu), make_table(300, 4)},
-      {"weights_not_kept", mlp({}, relu), make_table(6000, 10)},
-      {"weights_not_kept_no_bias", mlp({}, relu, false), make_table(6000, 10)},
-      {"as_deep_as_can_be", mlp(std::vector<Index>(15, 12), sigmoid), make_table(6, 3)},
-      {"neuron", {.name = "neuron"}, make_step(30, 1, Purpose::test_data)}};
+  std::vector<Question> all = {{"relu", mlp({33, 7}, relu), make_table(11, 4)},
+                               {"sigmoid", mlp({7, 33}, sigmoid), make_table(11, 4)},
+                               {"sigmoid_outputs", mlp({17}, sigmoid, true, LossKind::squared_error), make_table(5, 3)},
+                               {"no_hidden_layer", mlp({}, relu), make_table(11, 4)},
+                               {"no_hidden_layer_no_bias", mlp({}, relu, false), make_table(300, 33)},
+                               {"no_biases", mlp({20, 9}, relu, false), make_table(11, 4)},
+                               {"one_feature", mlp({7}, sigmoid), make_table(1, 2)},
+                               {"one_unit", mlp({1, 300}, sigmoid), make_table(7, 3)},
+                               {"narrow_behind_wide", mlp({300, 1, 33}, sigmoid), make_table(7, 3)},
+                               {"wide", mlp({300}, relu), make_table(1000, 10)},
+                               {"weights_partly_kept", mlp({300, 300, 300, 300}, relu), make_table(300, 4)},
+                               {"weights_not_kept", mlp({}, relu), make_table(6000, 10)},
+                               {"weights_not_kept_no_bias", mlp({}, relu, false), make_table(6000, 10)},
+                               {"as_deep_as_can_be", mlp(std::vector<Index>(15, 12), sigmoid), make_table(6, 3)},
+                               {"neuron", {.name = "neuron"}, make_step(30, 1, Purpose::test_data)}};
   for (Question& one : all) {
     one.model.sample = one.data.sample_shape();
     one.model.classes = one.data.classes();
@@ -124,9 +121,7 @@ class Subject {
   }
 
   Network<T>& network() { return network_; }
-  const cuda::Stream& stream() const {
-    return static_cast<MinibatchExecutor<T>&>(*network_.executor).main_stream();
-  }
+  const cuda::Stream& stream() const { return static_cast<MinibatchExecutor<T>&>(*network_.executor).main_stream(); }
   const std::vector<std::int32_t>& expected() const { return expected_; }
 
   std::vector<std::int32_t> answers_of(Predictor<T>& predictor) const {

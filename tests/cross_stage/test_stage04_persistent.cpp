@@ -36,8 +36,7 @@ Outcome train_in_one_kernel(const TrainingCase& one, const std::optional<Plan>& 
   PersistentExecutor<T>& known = *executor;
   const auto make_step = [&](Network<T>& network, const Starts& starts) -> std::unique_ptr<Step> {
     TrainingPrograms programs = build_training(network.model, one.options.sgd, {});
-    programs.step =
-        as_persistent_step<T>(programs.step, one.options.batch_size, Choice::always).value();
+    programs.step = as_persistent_step<T>(programs.step, one.options.batch_size, Choice::always).value();
     const StepSetup<T> setup = {network, one.data, {}, one.options.batch_size};
     return std::make_unique<PersistentTraining<T>>(setup, known, std::move(programs), starts);
   };
@@ -54,41 +53,36 @@ struct Perceptron {
   int unit_slices = 1;
   int unit_tile = 4;
 
-  MlpShape shape() const {
-    return {model.sample.elements(), model.hidden.front(), model.classes, max_rows};
-  }
+  MlpShape shape() const { return {model.sample.elements(), model.hidden.front(), model.classes, max_rows}; }
 
   std::string name() const {
-    return std::to_string(shape().in) + "-" + std::to_string(shape().hidden) + "-" +
-           std::to_string(shape().out) + ", " + to_string(model.activation) + ", " +
-           to_string(model.loss) + (model.biases ? ", " : ", no biases, ") + std::to_string(rows) +
-           " of " + std::to_string(max_rows) + " rows, " + std::to_string(input_slices) + " x " +
+    return std::to_string(shape().in) + "-" + std::to_string(shape().hidden) + "-" + std::to_string(shape().out) +
+           ", " + to_string(model.activation) + ", " + to_string(model.loss) + (model.biases ? ", " : ", no biases, ") +
+           std::to_string(rows) + " of " + std::to_string(max_rows) + " rows, " + std::to_string(input_slices) + " x " +
            std::to_string(unit_slices) + " slices, tile " + std::to_string(unit_tile);
   }
 
   /// Two epochs of some full batches, enough for a validation set, and of another one.
   TrainingCase training() const {
     const Index samples = (9 / max_rows + 2) * max_rows + rows;
-    return {
-        .name = name(),
-        .model = model,
-        .options = {.batch_size = max_rows, .epochs = 2, .sgd = {.learning_rate = 0.25, .l2 = l2}},
-        .data = Dataset(model.sample, model.classes, random_values<double>(samples * shape().in, 1),
-                        random_labels(samples, model.classes, 2))};
+    return {.name = name(),
+            .model = model,
+            .options = {.batch_size = max_rows, .epochs = 2, .sgd = {.learning_rate = 0.25, .l2 = l2}},
+            .data = Dataset(model.sample, model.classes, random_values<double>(samples * shape().in, 1),
+                            random_labels(samples, model.classes, 2))};
   }
 };
 
 template <typename T>
 void expect_as_by_loops(const Perceptron& one) {
-  const auto plan = minibatch::persistent::plan_slices<T>(
-      one.shape(), one.input_slices, one.unit_slices, one.unit_tile,
-      static_cast<std::size_t>(cuda::shared_memory_per_block()) - 64);
+  const auto plan =
+      minibatch::persistent::plan_slices<T>(one.shape(), one.input_slices, one.unit_slices, one.unit_tile,
+                                            static_cast<std::size_t>(cuda::shared_memory_per_block()) - 64);
   ASSERT_TRUE(plan) << one.name();
   const TrainingCase training = one.training();
   const Outcome actual = train_in_one_kernel<T>(training, plan);
   // Two short epochs round less than the trainings of the bounds: up to 4e-7 and 9e-16 here.
-  expect_same_outcome<T>(actual, train_serially<T>(training), one.name(),
-                         std::is_same_v<T, float> ? 1e-5 : 1e-13);
+  expect_same_outcome<T>(actual, train_serially<T>(training), one.name(), std::is_same_v<T, float> ? 1e-5 : 1e-13);
   expect_same_bits(train_in_one_kernel<T>(training, plan), actual, one.name());
 }
 
@@ -124,14 +118,10 @@ TYPED_TEST(Stage04Persistent, NetworksOfRandomShapesAreStage01s) {
 /// More slices than rows, so that some blocks have none; one unit a slice; inputs that no vector
 /// divides; outputs that lanes share, with an odd number of own rows.
 TYPED_TEST(Stage04Persistent, NetworksOfExtremeShapesAreStage01s) {
-  expect_as_by_loops<TypeParam>({.model = {.hidden = {5}, .sample = {33}, .classes = 3},
-                                 .max_rows = 3,
-                                 .rows = 2,
-                                 .input_slices = 4});
-  expect_as_by_loops<TypeParam>({.model = {.hidden = {3}, .sample = {1}, .classes = 2},
-                                 .max_rows = 17,
-                                 .rows = 17,
-                                 .unit_slices = 3});
+  expect_as_by_loops<TypeParam>(
+      {.model = {.hidden = {5}, .sample = {33}, .classes = 3}, .max_rows = 3, .rows = 2, .input_slices = 4});
+  expect_as_by_loops<TypeParam>(
+      {.model = {.hidden = {3}, .sample = {1}, .classes = 2}, .max_rows = 17, .rows = 17, .unit_slices = 3});
   for (const int classes : {16, 17, 32, 33}) {
     expect_as_by_loops<TypeParam>({.model = {.hidden = {6}, .sample = {9}, .classes = classes},
                                    .max_rows = 7,
@@ -143,28 +133,22 @@ TYPED_TEST(Stage04Persistent, NetworksOfExtremeShapesAreStage01s) {
 }
 
 TYPED_TEST(Stage04Persistent, TrainingsEqualThoseOfStage01) {
-  std::vector<TrainingCase> all = {cases_named("mlp_relu").front(),
-                                   cases_named("mlp_squared_error").front()};
+  std::vector<TrainingCase> all = {cases_named("mlp_relu").front(), cases_named("mlp_squared_error").front()};
   all.push_back(all.back());
   all.back().options.batch_size = 2;  // 49 steps: more than the first launch takes
   for (const TrainingCase& one : all) {
-    expect_same_outcome<TypeParam>(train_in_one_kernel<TypeParam>(one),
-                                   train_serially<TypeParam>(one),
+    expect_same_outcome<TypeParam>(train_in_one_kernel<TypeParam>(one), train_serially<TypeParam>(one),
                                    one.name + ", " + std::to_string(one.options.batch_size));
   }
 }
 
 // ---------------------------------------------------------------------------------- the rewrite
 
-ModelOptions table(std::vector<Index> hidden) {
-  return {.hidden = std::move(hidden), .sample = {11}, .classes = 4};
-}
+ModelOptions table(std::vector<Index> hidden) { return {.hidden = std::move(hidden), .sample = {11}, .classes = 4}; }
 
 TEST(PersistentRewrite, MakesOneLineOfASmallPerceptron) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  const auto always = [](const Program& program) {
-    return as_persistent_step<float>(program, 10, Choice::always);
-  };
+  const auto always = [](const Program& program) { return as_persistent_step<float>(program, 10, Choice::always); };
   const auto fused = always(step_of(table({20})));
   ASSERT_TRUE(fused.has_value());
   ASSERT_EQ(fused->lines.size(), 1U);
@@ -181,8 +165,8 @@ TEST(PersistentRewrite, MakesOneLineOfASmallPerceptron) {
   squares.biases = false;
   EXPECT_TRUE(always(step_of(squares)).has_value());
   const ModelOptions cnn = {.name = "cnn", .sample = {28, 28, 1}, .classes = 10};
-  for (const Program& other : {step_of(table({})), step_of(table({20, 9})), step_of(cnn),
-                               step_of(table({20}), {.workers = 2})}) {
+  for (const Program& other :
+       {step_of(table({})), step_of(table({20, 9})), step_of(cnn), step_of(table({20}), {.workers = 2})}) {
     EXPECT_FALSE(always(other).has_value());
   }
   EXPECT_EQ(sentence_of([&] { always(step_of(table({10'000'000}))); }),

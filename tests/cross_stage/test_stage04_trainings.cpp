@@ -20,20 +20,18 @@ using namespace cross_stage;
 
 /// Batches of 10 that neither 3 nor 8 divides, and a last one of 7 samples: fewer than 8 workers.
 /// Means that come in every step, once an epoch or less, and in the middle of an epoch.
-const std::vector<WorkerOptions> all_workers = {
-    {.workers = 1},
-    {.workers = 2},
-    {.workers = 3},
-    {.workers = 8},
-    {.workers = 1, .average = Average::weights, .average_every = 3},
-    {.workers = 2, .average = Average::weights, .average_every = 1},
-    {.workers = 3, .average = Average::weights, .average_every = 3},
-    {.workers = 3, .average = Average::weights, .average_every = 7},
-    {.workers = 8, .average = Average::weights, .average_every = 7}};
+const std::vector<WorkerOptions> all_workers = {{.workers = 1},
+                                                {.workers = 2},
+                                                {.workers = 3},
+                                                {.workers = 8},
+                                                {.workers = 1, .average = Average::weights, .average_every = 3},
+                                                {.workers = 2, .average = Average::weights, .average_every = 1},
+                                                {.workers = 3, .average = Average::weights, .average_every = 3},
+                                                {.workers = 3, .average = Average::weights, .average_every = 7},
+                                                {.workers = 8, .average = Average::weights, .average_every = 7}};
 
 /// One of them, for tests that need no more.
-const WorkerOptions averaged_weights = {
-    .workers = 3, .average = Average::weights, .average_every = 7};
+const WorkerOptions averaged_weights = {.workers = 3, .average = Average::weights, .average_every = 7};
 
 template <typename T>
 class Stage04Trainings : public GpuTest {
@@ -49,8 +47,8 @@ class Stage04Trainings : public GpuTest {
   static void expect_stage_01(const std::string& beginning, const WorkerOptions& workers,
                               const RecordedStepOptions& options = {}) {
     for (const TrainingCase& one : cases_named(beginning)) {
-      expect_same_outcome<T>(train_recorded<T>(one, workers, options),
-                             train_serially<T>(one, workers), one.name + ", " + name_of(workers));
+      expect_same_outcome<T>(train_recorded<T>(one, workers, options), train_serially<T>(one, workers),
+                             one.name + ", " + name_of(workers));
     }
   }
 };
@@ -65,8 +63,7 @@ TYPED_TEST(Stage04Trainings, PerceptronsEqualThoseOfStage01) {
 
 TYPED_TEST(Stage04Trainings, EveryOptimizerEqualsStage01s) {
   for (const std::string name : {"momentum", "adam"}) {
-    for (const WorkerOptions& workers :
-         {WorkerOptions{.workers = 1}, WorkerOptions{.workers = 3}, averaged_weights}) {
+    for (const WorkerOptions& workers : {WorkerOptions{.workers = 1}, WorkerOptions{.workers = 3}, averaged_weights}) {
       this->expect_stage_01(name, workers);
     }
   }
@@ -83,15 +80,14 @@ TYPED_TEST(Stage04Trainings, ConvolutionalNetworksEqualThoseOfStage01) {
 
 /// Every way to work, with one worker and with three.
 TYPED_TEST(Stage04Trainings, EveryFormEqualsStage01) {
-  const std::vector<RecordedStepOptions> forms = {
-      {.fuse = {.gathers = true}},
-      {.fuse = {.gathers = false}},
-      {.fuse = {.layers = false}},
-      {.records = false},
-      {.fuse = {.last_layer = minibatch::LastLayer::loss}},
-      {.fuse = {.last_layer = minibatch::LastLayer::warp_per_row}},
-      {.streams_batches = true},
-      {.records = false, .fuse = {.layers = false, .gathers = false}}};
+  const std::vector<RecordedStepOptions> forms = {{.fuse = {.gathers = true}},
+                                                  {.fuse = {.gathers = false}},
+                                                  {.fuse = {.layers = false}},
+                                                  {.records = false},
+                                                  {.fuse = {.last_layer = minibatch::LastLayer::loss}},
+                                                  {.fuse = {.last_layer = minibatch::LastLayer::warp_per_row}},
+                                                  {.streams_batches = true},
+                                                  {.records = false, .fuse = {.layers = false, .gathers = false}}};
   for (const RecordedStepOptions& form : forms) {
     this->expect_stage_01("neuron", {.workers = 1}, form);
     this->expect_stage_01("mlp_squared_error", averaged_weights, form);
@@ -109,11 +105,9 @@ TYPED_TEST(Stage04Trainings, FormsThatComputeTheSameAreEqualBitForBit) {
   const TrainingCase one = cases_named("mlp_relu").front();
   for (const WorkerOptions& workers : {WorkerOptions{.workers = 1}, averaged_weights}) {
     const std::string what = name_of(workers);
-    expect_same_bits(train_recorded<T>(one, workers),
-                     train_recorded<T>(one, workers, {.records = false}), what);
+    expect_same_bits(train_recorded<T>(one, workers), train_recorded<T>(one, workers, {.records = false}), what);
     const Outcome copied = train_recorded<T>(one, workers, {.fuse = {.gathers = false}});
-    expect_same_bits(train_recorded<T>(one, workers, {.streams_batches = true}), copied,
-                     what + ", streamed");
+    expect_same_bits(train_recorded<T>(one, workers, {.streams_batches = true}), copied, what + ", streamed");
   }
 }
 
@@ -126,8 +120,7 @@ TYPED_TEST(Stage04Trainings, RepeatThemselvesBitForBit) {
                                                           {"neuron", {.workers = 8}},
                                                           {"cnn_without", {.workers = 2}}}) {
     const TrainingCase one = cases_named(name).front();
-    expect_same_bits(train_recorded<T>(one, workers), train_recorded<T>(one, workers),
-                     name + ", " + name_of(workers));
+    expect_same_bits(train_recorded<T>(one, workers), train_recorded<T>(one, workers), name + ", " + name_of(workers));
   }
 }
 
@@ -140,8 +133,8 @@ TYPED_TEST(Stage04Trainings, EpochsOfManyStepsAreStage01s) {
     const std::string what = "batches of " + std::to_string(batch_size);
     expect_same_outcome<TypeParam>(train_recorded<TypeParam>(one, {.workers = 1}),
                                    train_serially<TypeParam>(one, {.workers = 1}), what);
-    expect_same_outcome<TypeParam>(train_recorded<TypeParam>(one, workers),
-                                   train_serially<TypeParam>(one, workers), what + ", 2 workers");
+    expect_same_outcome<TypeParam>(train_recorded<TypeParam>(one, workers), train_serially<TypeParam>(one, workers),
+                                   what + ", 2 workers");
   }
 }
 
@@ -152,8 +145,7 @@ class Stage04 : public GpuTest {};
 /// A step for a training of 97 samples in batches of 10, to be led by hand.
 class StepByHand {
  public:
-  explicit StepByHand(const WorkerOptions& workers, const RecordedStepOptions& options = {},
-                      Index starts = -1)
+  explicit StepByHand(const WorkerOptions& workers, const RecordedStepOptions& options = {}, Index starts = -1)
       : network_(build_model(one_.model), std::make_unique<MinibatchExecutor<float>>(),
                  fusing<float>(one_, options.fuse.layers)),
         order_(static_cast<std::size_t>(one_.data.size())) {
@@ -232,8 +224,7 @@ TEST_F(Stage04, GivesTheMemoryBack) {
 
 TEST_F(Stage04, NeedsAStartForEveryWorkerWithItsOwnWeights) {
   const WorkerOptions workers = {.workers = 2, .average = Average::weights};
-  EXPECT_EQ(sentence_of([&] { StepByHand(workers, {}, 1); }),
-            "2 workers cannot start from the parameters of 1");
+  EXPECT_EQ(sentence_of([&] { StepByHand(workers, {}, 1); }), "2 workers cannot start from the parameters of 1");
 }
 
 // ------------------------------------------------------------------- what only the CPU can count
@@ -244,8 +235,7 @@ using cuda_on_cpu::Counters;
 using cuda_on_cpu::counters;
 
 /// What happens between an epoch's beginning and its totals.
-Counters count_within_an_epoch(const WorkerOptions& workers,
-                               const RecordedStepOptions& options = {}) {
+Counters count_within_an_epoch(const WorkerOptions& workers, const RecordedStepOptions& options = {}) {
   StepByHand training(workers, options);
   Counters result{};
   for (int epoch = 0; epoch < 2; ++epoch) {  // the second one, when everything is warm
@@ -265,13 +255,11 @@ Counters count_within_an_epoch(const WorkerOptions& workers,
 }
 
 TEST_F(Stage04, AnEpochNeedsNothingFromTheHost) {
-  for (const WorkerOptions& workers :
-       {WorkerOptions{.workers = 1}, WorkerOptions{.workers = 3},
-        WorkerOptions{.workers = 1, .average = Average::weights},
-        WorkerOptions{.workers = 3, .average = Average::weights, .average_every = 2}}) {
-    for (const RecordedStepOptions& options :
-         {RecordedStepOptions{}, RecordedStepOptions{.fuse = {.gathers = false}},
-          RecordedStepOptions{.streams_batches = true}}) {
+  for (const WorkerOptions& workers : {WorkerOptions{.workers = 1}, WorkerOptions{.workers = 3},
+                                       WorkerOptions{.workers = 1, .average = Average::weights},
+                                       WorkerOptions{.workers = 3, .average = Average::weights, .average_every = 2}}) {
+    for (const RecordedStepOptions& options : {RecordedStepOptions{}, RecordedStepOptions{.fuse = {.gathers = false}},
+                                               RecordedStepOptions{.streams_batches = true}}) {
       const Counters within = count_within_an_epoch(workers, options);
       EXPECT_EQ(within.allocations, 0U) << name_of(workers);
       EXPECT_EQ(within.copies, 0U) << name_of(workers);
@@ -307,8 +295,7 @@ TEST_F(Stage04, WhatIsCountedCanHappen) {
 TEST_F(Stage04, FusingSavesLaunches) {
   const std::uint64_t fused = count_within_an_epoch({.workers = 1}).launches;
   EXPECT_EQ(fused, 10U * 3 + 2);
-  EXPECT_GT(count_within_an_epoch({.workers = 1}, {.fuse = {.layers = false}}).launches,
-            fused + 50);
+  EXPECT_GT(count_within_an_epoch({.workers = 1}, {.fuse = {.layers = false}}).launches, fused + 50);
 }
 
 /// Workers side by side, and work that is done only when somebody waits for it: a wait that is
@@ -317,8 +304,7 @@ TEST_F(Stage04, EqualsItselfWhateverTheOrderOfWork) {
   const cuda_on_cpu::Settings before = cuda_on_cpu::settings();
   const TrainingCase one = cases_named("mlp_relu").front();
   for (const WorkerOptions& workers : {WorkerOptions{.workers = 3}, averaged_weights}) {
-    for (const RecordedStepOptions& options :
-         {RecordedStepOptions{}, RecordedStepOptions{.streams_batches = true}}) {
+    for (const RecordedStepOptions& options : {RecordedStepOptions{}, RecordedStepOptions{.streams_batches = true}}) {
       const Outcome expected = train_recorded<float>(one, workers, options);
       for (const bool lazy : {false, true}) {
         cuda_on_cpu::settings().lazy_streams = lazy;

@@ -22,8 +22,7 @@ const int stage03 = register_primitives<SharedMemoryExecutor>("Stage03");
 template <typename T>
 ComparedStage<T> fusing() {
   return {.make = [] { return std::make_unique<MinibatchExecutor<T>>(); },
-          .rewrite = [](const Program& program,
-                        Index max_rows) { return minibatch::fuse<T>(program, max_rows); }};
+          .rewrite = [](const Program& program, Index max_rows) { return minibatch::fuse<T>(program, max_rows); }};
 }
 const int stage04 = register_primitives("Stage04", fusing<float>(), fusing<double>());
 
@@ -38,8 +37,7 @@ TEST(NaiveGemm, EveryBlockSizeGivesTheSameBits) {
   std::vector<double> expected;
   for (const int block_size : {1, 4, 8, 16, 32}) {
     CudaArray c(poison<double>(m * n));
-    naive_cuda::gemm<double>(
-        nullptr, {.m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()}, block_size);
+    naive_cuda::gemm<double>(nullptr, {.m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()}, block_size);
     if (expected.empty()) expected = c.read();
     EXPECT_EQ(c.read(), expected) << block_size;
   }
@@ -47,8 +45,7 @@ TEST(NaiveGemm, EveryBlockSizeGivesTheSameBits) {
 
 TEST(FastDivmod, DividesAsTheProcessorDoes) {
   constexpr int most = std::numeric_limits<int>::max();
-  for (const int divisor :
-       {1, 2, 3, 5, 7, 10, 25, 28, 64, 641, 65'535, 65'536, 65'537, most / 2, most - 1, most}) {
+  for (const int divisor : {1, 2, 3, 5, 7, 10, 25, 28, 64, 641, 65'535, 65'536, 65'537, most / 2, most - 1, most}) {
     const cuda::FastDivmod by(divisor);
     for (const int number : {0, 1, 2, 3, divisor - 1, divisor, most / 3, most - 1, most}) {
       EXPECT_EQ(by.divide(number).quotient, number / divisor) << number << " / " << divisor;

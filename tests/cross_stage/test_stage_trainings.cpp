@@ -30,13 +30,9 @@ void expect_trains_as_stage_01() {
   }
 }
 
-TYPED_TEST(Trainings, OfStage02EqualThoseOfStage01) {
-  expect_trains_as_stage_01<NaiveCudaExecutor, TypeParam>();
-}
+TYPED_TEST(Trainings, OfStage02EqualThoseOfStage01) { expect_trains_as_stage_01<NaiveCudaExecutor, TypeParam>(); }
 
-TYPED_TEST(Trainings, OfStage03EqualThoseOfStage01) {
-  expect_trains_as_stage_01<SharedMemoryExecutor, TypeParam>();
-}
+TYPED_TEST(Trainings, OfStage03EqualThoseOfStage01) { expect_trains_as_stage_01<SharedMemoryExecutor, TypeParam>(); }
 
 class Stage02 : public GpuTest {};
 
@@ -45,11 +41,9 @@ class Stage02 : public GpuTest {};
 TEST_F(Stage02, WorkersEqualThoseOfStage01) {
   const TrainingCase one = cases_named("mlp_squared_error").front();
   for (const WorkerOptions& workers :
-       {WorkerOptions{.workers = 8},
-        WorkerOptions{.workers = 8, .average = Average::weights, .average_every = 3}}) {
-    expect_same_outcome<double>(
-        train_program<double>(std::make_unique<NaiveCudaExecutor<double>>(), one, workers),
-        train_serially<double>(one, workers), name_of(workers));
+       {WorkerOptions{.workers = 8}, WorkerOptions{.workers = 8, .average = Average::weights, .average_every = 3}}) {
+    expect_same_outcome<double>(train_program<double>(std::make_unique<NaiveCudaExecutor<double>>(), one, workers),
+                                train_serially<double>(one, workers), name_of(workers));
   }
 }
 
@@ -58,13 +52,11 @@ TEST_F(Stage02, MemoryPerStepGivesTheSameBits) {
   const auto make = [] { return std::make_unique<NaiveCudaExecutor<double>>(); };
   for (const std::string name : {"mlp_sigmoid", "neuron"}) {
     const TrainingCase one = cases_named(name).front();
-    const auto make_step = [&](Network<double>& network,
-                               const Starts& starts) -> std::unique_ptr<Step> {
-      return std::make_unique<PerStepMemory<double>>(network, one.data, one.options.sgd,
-                                                     starts.front(), make, one.options.batch_size);
+    const auto make_step = [&](Network<double>& network, const Starts& starts) -> std::unique_ptr<Step> {
+      return std::make_unique<PerStepMemory<double>>(network, one.data, one.options.sgd, starts.front(), make,
+                                                     one.options.batch_size);
     };
-    expect_same_bits(train_case<double>(make(), one, {}, make_step),
-                     train_program<double>(make(), one), name);
+    expect_same_bits(train_case<double>(make(), one, {}, make_step), train_program<double>(make(), one), name);
   }
 }
 

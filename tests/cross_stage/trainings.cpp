@@ -18,8 +18,7 @@ Dataset make_images(const Shape& shape, int classes, Index count) {
   for (Index i = 0; i < count; ++i) {
     labels.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes))));
     for (Index j = 0; j < shape.elements(); ++j) {
-      const double pattern =
-          patterns[static_cast<std::size_t>(labels.back() * shape.elements() + j)];
+      const double pattern = patterns[static_cast<std::size_t>(labels.back() * shape.elements() + j)];
       pixels.push_back(static_cast<std::uint8_t>(150 * pattern + 100 * random.uniform(0, 1)));
     }
   }
@@ -29,8 +28,7 @@ Dataset make_images(const Shape& shape, int classes, Index count) {
 }  // namespace
 
 std::vector<TrainingCase> training_cases() {
-  const Dataset table =
-      make_gaussian({.features = 11, .classes = 4, .spacing = 0.5}, 97, 1, Purpose::training_data);
+  const Dataset table = make_gaussian({.features = 11, .classes = 4, .spacing = 0.5}, 97, 1, Purpose::training_data);
   const Dataset step = make_step(150, 1, Purpose::training_data);
   const Dataset images = make_images({16, 16, 2}, 3, 23);
   const auto mlp = [&](std::vector<Index> hidden, Activation activation, LossKind loss) {
@@ -52,8 +50,7 @@ std::vector<TrainingCase> training_cases() {
   std::vector<TrainingCase> cases = {
       {"mlp_sigmoid", mlp({33, 7}, Activation::sigmoid, LossKind::cross_entropy), options, table},
       {"mlp_relu", mlp({20}, Activation::relu, LossKind::cross_entropy), options, table},
-      {"mlp_squared_error", mlp({17}, Activation::sigmoid, LossKind::squared_error), options,
-       table},
+      {"mlp_squared_error", mlp({17}, Activation::sigmoid, LossKind::squared_error), options, table},
       {"mlp_no_hidden_layer", mlp({}, Activation::relu, LossKind::cross_entropy), options, table},
       {"momentum", mlp({20}, Activation::sigmoid, LossKind::cross_entropy), momentum, table},
       {"adam", mlp({17}, Activation::sigmoid, LossKind::squared_error), adam, table},
@@ -82,8 +79,7 @@ Starts starts_of(const Model& model, const TrainingCase& one, const WorkerOption
   const int count = workers.average == Average::weights ? workers.workers : 1;
   Starts starts;
   for (int worker = 0; worker < count; ++worker) {
-    starts.push_back(
-        initial_parameters(model, one.model, one.options.seed, static_cast<std::uint64_t>(worker)));
+    starts.push_back(initial_parameters(model, one.model, one.options.seed, static_cast<std::uint64_t>(worker)));
   }
   return starts;
 }
@@ -95,25 +91,21 @@ Outcome train_serially(const TrainingCase& one, const WorkerOptions& workers) {
 
 std::string name_of(const WorkerOptions& workers) {
   return std::to_string(workers.workers) + " workers, " +
-         (workers.average == Average::weights
-              ? "weights every " + std::to_string(workers.average_every)
-              : "gradients");
+         (workers.average == Average::weights ? "weights every " + std::to_string(workers.average_every) : "gradients");
 }
 
 template <typename T>
-void expect_same_outcome(const Outcome& actual, const Outcome& expected, const std::string& name,
-                         double bound) {
+void expect_same_outcome(const Outcome& actual, const Outcome& expected, const std::string& name, double bound) {
   ASSERT_EQ(actual.epochs.size(), expected.epochs.size()) << name;
   for (std::size_t i = 0; i < expected.epochs.size(); ++i) {
-    EXPECT_NEAR(actual.epochs[i].train_loss, expected.epochs[i].train_loss,
-                bound * expected.epochs[i].train_loss)
+    EXPECT_NEAR(actual.epochs[i].train_loss, expected.epochs[i].train_loss, bound * expected.epochs[i].train_loss)
         << name << ", epoch " << i + 1;
     // A network that starts with all outputs at zero, but for rounding, predicts by rounding.
     if (i == 0) continue;
     EXPECT_EQ(actual.epochs[i].train_accuracy, expected.epochs[i].train_accuracy) << name;
   }
-  const auto expect_near = [&](const std::vector<ParameterValues>& found,
-                               const std::vector<ParameterValues>& wanted, const std::string& who) {
+  const auto expect_near = [&](const std::vector<ParameterValues>& found, const std::vector<ParameterValues>& wanted,
+                               const std::string& who) {
     ASSERT_FALSE(wanted.empty()) << name << who;
     for (const Difference& difference : compare_parameters(found, wanted)) {
       EXPECT_TRUE(difference.within(bound))
@@ -131,8 +123,7 @@ void expect_same_outcome(const Outcome& actual, const Outcome& expected, const s
 }
 
 void expect_same_bits(const Outcome& a, const Outcome& b, const std::string& name) {
-  const auto expect_equal = [&](const std::vector<ParameterValues>& found,
-                                const std::vector<ParameterValues>& wanted) {
+  const auto expect_equal = [&](const std::vector<ParameterValues>& found, const std::vector<ParameterValues>& wanted) {
     ASSERT_EQ(found.size(), wanted.size()) << name;
     ASSERT_FALSE(found.empty()) << name;
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -152,9 +143,7 @@ void expect_same_bits(const Outcome& a, const Outcome& b, const std::string& nam
 
 template Outcome train_serially<float>(const TrainingCase&, const WorkerOptions&);
 template Outcome train_serially<double>(const TrainingCase&, const WorkerOptions&);
-template void expect_same_outcome<float>(const Outcome&, const Outcome&, const std::string&,
-                                         double);
-template void expect_same_outcome<double>(const Outcome&, const Outcome&, const std::string&,
-                                          double);
+template void expect_same_outcome<float>(const Outcome&, const Outcome&, const std::string&, double);
+template void expect_same_outcome<double>(const Outcome&, const Outcome&, const std::string&, double);
 
 }  // namespace stagewise::cross_stage

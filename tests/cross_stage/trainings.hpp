@@ -22,17 +22,14 @@ namespace stagewise::cross_stage {
 /// What a stage makes of a program before it executes it.
 using Rewrite = std::function<Program(const Program&)>;
 
-inline Program unchanged(const Program& program) {
-  return program;
-}
+inline Program unchanged(const Program& program) { return program; }
 
 /// The step of stages 01 to 03, made as their command line makes it.
 /// @param network, training_set must outlive the step.
 template <typename T>
 std::unique_ptr<Step> make_program_step(Network<T>& network, const Dataset& training_set,
                                         const TrainingOptions& options, const Starts& starts,
-                                        const WorkerOptions& workers = {},
-                                        const Rewrite& rewrite = unchanged) {
+                                        const WorkerOptions& workers = {}, const Rewrite& rewrite = unchanged) {
   TrainingPrograms programs = build_training(network.model, options.sgd, workers);
   for (Program* const program : {&programs.step, &programs.mean, &programs.take_over}) {
     *program = rewrite(*program);
@@ -80,9 +77,8 @@ Starts starts_of(const Model& model, const TrainingCase& one, const WorkerOption
 /// Runs a training with the step that `make_step(network, starts)` makes.
 /// @param rewrite what the stage makes of evaluation and prediction.
 template <typename T, typename MakeStep>
-Outcome train_case(std::unique_ptr<Executor<T>> executor, const TrainingCase& one,
-                   const WorkerOptions& workers, const MakeStep& make_step,
-                   const Rewrite& rewrite = unchanged) {
+Outcome train_case(std::unique_ptr<Executor<T>> executor, const TrainingCase& one, const WorkerOptions& workers,
+                   const MakeStep& make_step, const Rewrite& rewrite = unchanged) {
   Network<T> network(build_model(one.model), std::move(executor), rewrite);
   const std::unique_ptr<Step> step = make_step(network, starts_of(network.model, one, workers));
   network.load(one.options.batch_size);
@@ -96,8 +92,8 @@ Outcome train_case(std::unique_ptr<Executor<T>> executor, const TrainingCase& on
 
 /// Line by line, as stages 01 to 03 train.
 template <typename T>
-Outcome train_program(std::unique_ptr<Executor<T>> executor, const TrainingCase& one,
-                      const WorkerOptions& workers = {}, const Rewrite& rewrite = unchanged) {
+Outcome train_program(std::unique_ptr<Executor<T>> executor, const TrainingCase& one, const WorkerOptions& workers = {},
+                      const Rewrite& rewrite = unchanged) {
   const auto make_step = [&](Network<T>& network, const Starts& starts) {
     return make_program_step(network, one.data, one.options, starts, workers, rewrite);
   };

@@ -17,8 +17,7 @@ namespace stagewise {
 
 /// What is in a value's memory.
 template <typename T>
-using Contents = std::variant<std::vector<T>, std::vector<std::int32_t>, std::vector<Totals>,
-                              std::vector<StepRates>>;
+using Contents = std::variant<std::vector<T>, std::vector<std::int32_t>, std::vector<Totals>, std::vector<StepRates>>;
 
 /// Lines under test, and what is in memory before them.
 template <typename T>
@@ -40,13 +39,9 @@ class Trial {
 
   /// @name Values to be written: NaNs, and one more behind them
   /// @{
-  ValueId batched_output(const Shape& sample) {
-    return batched(sample, poison<T>(rows_ * sample.elements() + 1));
-  }
+  ValueId batched_output(const Shape& sample) { return batched(sample, poison<T>(rows_ * sample.elements() + 1)); }
   ValueId whole_output(const Shape& shape) { return whole(shape, poison<T>(shape.elements() + 1)); }
-  ValueId classes() {
-    return batched({}, std::vector<std::int32_t>(static_cast<std::size_t>(rows_ + 1), -7));
-  }
+  ValueId classes() { return batched({}, std::vector<std::int32_t>(static_cast<std::size_t>(rows_ + 1), -7)); }
   /// @}
 
   /// Adds a value in the memory of another one, to be written in place.
@@ -76,16 +71,12 @@ class Trial {
   /// Executes a program with the trial's values, its own or what a stage makes of it, in the steps
   /// 1, 2, ...
   /// @return what is in memory then, value by value.
-  std::vector<Contents<T>> run(Executor<T>& executor, const Program& program,
-                               std::int64_t steps = 1) const {
+  std::vector<Contents<T>> run(Executor<T>& executor, const Program& program, std::int64_t steps = 1) const {
     executor.load(program, batch_rows());
-    using Array = std::variant<DeviceArray<T>, DeviceArray<std::int32_t>, DeviceArray<Totals>,
-                               DeviceArray<StepRates>>;
+    using Array = std::variant<DeviceArray<T>, DeviceArray<std::int32_t>, DeviceArray<Totals>, DeviceArray<StepRates>>;
     std::vector<Array> arrays;
     for (int i = 0; i < static_cast<int>(contents_.size()); ++i) {
-      const auto make_room = [&](const auto& values) {
-        arrays.push_back(DeviceArray(executor, values));
-      };
+      const auto make_room = [&](const auto& values) { arrays.push_back(DeviceArray(executor, values)); };
       std::visit(make_room, contents_[static_cast<std::size_t>(i)]);
       if (program_[{i}].memory_of) continue;
       std::visit([&](auto& array) { executor.bind({i}, array.get()); }, arrays.back());
@@ -107,8 +98,7 @@ class Trial {
     const auto writes = [&](const Program& which) {
       return std::any_of(which.lines.begin(), which.lines.end(), [&](const Line& line) {
         const std::vector<ValueId> written = written_by(line.operation);
-        return std::any_of(written.begin(), written.end(),
-                           [&](ValueId id) { return which.memory_of(id) == value; });
+        return std::any_of(written.begin(), written.end(), [&](ValueId id) { return which.memory_of(id) == value; });
       });
     };
     return writes(program) || !writes(program_);

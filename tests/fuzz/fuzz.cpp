@@ -93,8 +93,7 @@ void read_one_idx(Input input) {
   const std::size_t labels_size = std::min(wanted, both.size());
   const InputOnDisk labels(both.first(labels_size));
   for (const int classes : {0, 10}) {
-    read_or_say(both.subspan(labels_size),
-                [&](const fs::path& images) { read_idx(images, labels.path(), classes); });
+    read_or_say(both.subspan(labels_size), [&](const fs::path& images) { read_idx(images, labels.path(), classes); });
   }
 }
 

@@ -60,8 +60,7 @@ struct File {
   Parameters expected() const {
     Parameters result = checkpoint.parameters;
     std::erase_if(result, [](const ParameterValues& one) {
-      return !one.name.starts_with("gradient/") && !one.name.starts_with("expected/") &&
-             !one.name.starts_with("end/");
+      return !one.name.starts_with("gradient/") && !one.name.starts_with("expected/") && !one.name.starts_with("end/");
     });
     return result;
   }
@@ -72,10 +71,9 @@ struct File {
   }
 
   TrainingOptions options() const {
-    TrainingOptions result = {
-        .batch_size = whole("batch-size"),
-        .epochs = checkpoint.epoch,
-        .sgd = {.learning_rate = number("learning-rate"), .l2 = number("l2")}};
+    TrainingOptions result = {.batch_size = whole("batch-size"),
+                              .epochs = checkpoint.epoch,
+                              .sgd = {.learning_rate = number("learning-rate"), .l2 = number("l2")}};
     result.shuffle = false;
     return result;
   }
@@ -105,8 +103,7 @@ struct Case {
     if (file.checkpoint.settings.contains("optimizer")) set_optimizer();
     starts = {file.of("initial/")};
     if (file.checkpoint.settings.contains("average-every")) {
-      workers = {
-          .workers = 3, .average = Average::weights, .average_every = file.whole("average-every")};
+      workers = {.workers = 3, .average = Average::weights, .average_every = file.whole("average-every")};
       starts = {file.of("start/1/"), file.of("start/2/"), file.of("start/3/")};
     }
   }
@@ -148,8 +145,7 @@ void append_losses(Parameters& all, const std::vector<double>& losses) {
 Parameters train_on(std::unique_ptr<Executor<double>> executor, const Case& golden) {
   Network<double> network(build_model(golden.model), std::move(executor));
   network.load(golden.options.batch_size);
-  const auto step =
-      make_program_step(network, golden.data, golden.options, golden.starts, golden.workers);
+  const auto step = make_program_step(network, golden.data, golden.options, golden.starts, golden.workers);
   OutcomeRecorder recorder;
   train(network, *step, golden.data, Dataset(), golden.options, 1, recorder);
   Parameters result;
@@ -193,9 +189,8 @@ constexpr Index summary_length = 62;
 /// summary() of make_golden.py: length, scalar product with known numbers, some elements.
 std::vector<double> summary(std::uint32_t number, const std::vector<double>& values) {
   const auto weights = lehmer_uniform(300 + number, static_cast<Index>(values.size()));
-  std::vector<double> result = {
-      std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0)),
-      std::inner_product(values.begin(), values.end(), weights.begin(), 0.0)};
+  std::vector<double> result = {std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0)),
+                                std::inner_product(values.begin(), values.end(), weights.begin(), 0.0)};
   std::minstd_rand random(200 + number);
   while (std::ssize(result) < summary_length) result.push_back(values[random() % values.size()]);
   return result;
@@ -214,11 +209,9 @@ struct CnnCase {
     for (const ValueId id : its.parameters) {
       const Shape& shape = its[id].shape;
       const Index inputs = shape.elements() / shape[shape.rank() - 1];
-      const double limit =
-          its[id].role == Role::bias ? 0.1 : std::sqrt(6 / static_cast<double>(inputs));
+      const double limit = its[id].role == Role::bias ? 0.1 : std::sqrt(6 / static_cast<double>(inputs));
       start.push_back({its[id].name, shape, {}});
-      start.back().values =
-          lehmer_uniform(static_cast<std::uint32_t>(start.size()), shape.elements());
+      start.back().values = lehmer_uniform(static_cast<std::uint32_t>(start.size()), shape.elements());
       for (double& value : start.back().values) value *= limit;
     }
   }
@@ -227,8 +220,7 @@ struct CnnCase {
     const TrainingOptions options = file.options();
     const auto labels = file.labels();
     const auto count = static_cast<Index>(labels.size());
-    const Dataset data(model.sample, model.classes,
-                       lehmer_uniform(100, count * model.sample.elements()), labels);
+    const Dataset data(model.sample, model.classes, lehmer_uniform(100, count * model.sample.elements()), labels);
     Network<double> network(build_model(model), std::move(executor));
     const auto step = make_program_step(network, data, options, {start});
     const Differentiated both = differentiate(network.model.program, network.model.row_losses);
@@ -280,8 +272,8 @@ TEST_P(Golden, EqualsPyTorch) {
   for (const Difference& difference :
        name.starts_with("cnn") ? differences(CnnCase(name), gemm) : differences(Case(name), gemm)) {
     EXPECT_TRUE(difference.within(bound))
-        << difference.name << " is " << difference.max_norm << " off: " << difference.a
-        << " instead of " << difference.b << " at element " << difference.worst;
+        << difference.name << " is " << difference.max_norm << " off: " << difference.a << " instead of "
+        << difference.b << " at element " << difference.worst;
   }
 }
 
@@ -289,10 +281,8 @@ const auto gemms = testing::ValuesIn(serial::gemm_variant_names());
 const auto name_of = [](const testing::TestParamInfo<Golden::ParamType>& test) {
   return std::get<0>(test.param) + "_" + std::get<1>(test.param);
 };
-INSTANTIATE_TEST_SUITE_P(Mlps, Golden, testing::Combine(gemms, testing::ValuesIn(case_names)),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(Cnns, Golden, testing::Combine(gemms, testing::ValuesIn(cnn_case_names)),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(Mlps, Golden, testing::Combine(gemms, testing::ValuesIn(case_names)), name_of);
+INSTANTIATE_TEST_SUITE_P(Cnns, Golden, testing::Combine(gemms, testing::ValuesIn(cnn_case_names)), name_of);
 
 // -------------------------------------------------------------------------- tests of the test
 

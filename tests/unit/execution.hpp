@@ -17,8 +17,7 @@ namespace stagewise {
 
 /// Samples and classes at random.
 inline Dataset random_data(const Shape& sample, int classes, Index samples) {
-  return {sample, classes, random_values<double>(samples * sample.elements(), 1),
-          random_labels(samples, classes, 2)};
+  return {sample, classes, random_values<double>(samples * sample.elements(), 1), random_labels(samples, classes, 2)};
 }
 
 /// Their order in an epoch.

@@ -18,7 +18,7 @@ namespace stagewise {
 /// How far the two gradients of one parameter lie apart.
 struct GradientDifference {
   std::string parameter;
-  double relative = 0;  ///< max |difference| / max |numerical|; infinite for 0 against not 0
+  double relative = 0;          ///< max |difference| / max |numerical|; infinite for 0 against not 0
   double largest_gradient = 0;  ///< max |numerical|: 0 means that nothing was tested
 };
 
@@ -32,11 +32,9 @@ struct GradientDifference {
 ///        set.
 /// @param forward whose row losses' mean over the batch is differentiated.
 /// @param differentiated what differentiate() has made of it.
-inline std::vector<GradientDifference> check_gradients(Executor<double>& executor,
-                                                       const Program& forward,
-                                                       const Differentiated& differentiated,
-                                                       ValueId row_losses, Index rows,
-                                                       Index most = 200) {
+inline std::vector<GradientDifference> check_gradients(Executor<double>& executor, const Program& forward,
+                                                       const Differentiated& differentiated, ValueId row_losses,
+                                                       Index rows, Index most = 200) {
   constexpr double h = 1e-5;
   const auto mean_loss = [&] {
     executor.execute(forward, {.rows = rows});
@@ -70,10 +68,9 @@ inline std::vector<GradientDifference> check_gradients(Executor<double>& executo
       if (!(apart <= largest_difference)) largest_difference = apart;  // also where it is NaN
       if (std::isnan(apart)) break;
     }
-    result.push_back(
-        {.parameter = parameter.name,
-         .relative = largest_difference == 0 ? 0 : largest_difference / largest_gradient,
-         .largest_gradient = largest_gradient});
+    result.push_back({.parameter = parameter.name,
+                      .relative = largest_difference == 0 ? 0 : largest_difference / largest_gradient,
+                      .largest_gradient = largest_gradient});
   }
   return result;
 }

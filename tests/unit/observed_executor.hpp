@@ -90,15 +90,13 @@ struct Workbench {
 
   /// Something that is given for every sample.
   ValueId add_input(const std::string& name, std::vector<T> values, const Shape& shape) {
-    const ValueId id =
-        program.add({.name = name, .shape = shape, .role = Role::data, .is_batched = true});
+    const ValueId id = program.add({.name = name, .shape = shape, .role = Role::data, .is_batched = true});
     inputs.emplace_back(id, std::move(values));
     return id;
   }
   ValueId add_labels(std::vector<std::int32_t> values) {
     labels = std::move(values);
-    labels_id = program.add(
-        {.name = "labels", .role = Role::data, .type = Type::classes, .is_batched = true});
+    labels_id = program.add({.name = "labels", .role = Role::data, .type = Type::classes, .is_batched = true});
     return labels_id;
   }
 
@@ -135,13 +133,10 @@ struct Workbench {
 /// Options of a small mlp: whatever there is to choose, at random.
 inline ModelOptions random_model(std::uint64_t seed) {
   Random random(seed, Purpose::test);
-  const auto any = [&](Index from, std::uint64_t count) {
-    return from + static_cast<Index>(random.below(count));
-  };
+  const auto any = [&](Index from, std::uint64_t count) { return from + static_cast<Index>(random.below(count)); };
   ModelOptions options = {.hidden = {}};
   for (Index layers = any(0, 4); layers > 0; --layers) options.hidden.push_back(any(3, 6));
-  options.activation =
-      activations.at(static_cast<std::size_t>(any(0, activations.size()))).activation;
+  options.activation = activations.at(static_cast<std::size_t>(any(0, activations.size()))).activation;
   options.loss = any(0, 2) == 0 ? LossKind::cross_entropy : LossKind::squared_error;
   options.biases = any(0, 3) > 0;
   options.sample = {any(1, 3), any(1, 3), any(1, 2)};
@@ -151,8 +146,7 @@ inline ModelOptions random_model(std::uint64_t seed) {
 
 /// A network on stage 01, loaded.
 template <typename T>
-Network<T> make_network(const ModelOptions& options, Index max_rows,
-                        std::unique_ptr<Executor<T>> executor = {}) {
+Network<T> make_network(const ModelOptions& options, Index max_rows, std::unique_ptr<Executor<T>> executor = {}) {
   if (!executor) executor = std::make_unique<ObservedExecutor<T>>();
   Network<T> network(build_model(options), std::move(executor));
   network.load(max_rows);

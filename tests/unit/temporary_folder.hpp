@@ -38,8 +38,7 @@ class TemporaryFolder {
 
   /// How many files and folders it holds.
   std::ptrdiff_t entries() const {
-    return std::distance(std::filesystem::directory_iterator(path_),
-                         std::filesystem::directory_iterator());
+    return std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator());
   }
 
  private:

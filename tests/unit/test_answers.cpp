@@ -129,21 +129,19 @@ TEST(Confusion, CountsAndDivides) {
   const std::vector<std::int32_t> labels = {0, 0, 0, 1, 1, 2};
   const std::vector<std::int32_t> answers = {0, 0, 1, 1, 0, 1};
   const ConfusionReport confusion = confusion_of(4, labels, answers);
-  EXPECT_EQ(confusion.counts, (std::vector<std::vector<std::int64_t>>{
-                                  {2, 1, 0, 0}, {1, 1, 0, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}}));
+  EXPECT_EQ(confusion.counts,
+            (std::vector<std::vector<std::int64_t>>{{2, 1, 0, 0}, {1, 1, 0, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}}));
   using Fractions = std::vector<std::optional<double>>;
   const std::nullopt_t none = std::nullopt;  // no answer is 2, and no sample is of class 3
   EXPECT_EQ(confusion.precision, (Fractions{2.0 / 3, 1.0 / 3, none, none}));
   EXPECT_EQ(confusion.recall, (Fractions{2.0 / 3, 0.5, 0, none}));
-  EXPECT_EQ(
-      csv_of(confusion, {"a", "b, c", "d\nd", ""}),
-      "label,a,\"b, c\",\"d\nd\",\na,2,1,0,0\n\"b, c\",1,1,0,0\n\"d\nd\",0,1,0,0\n,0,0,0,0\n");
+  EXPECT_EQ(csv_of(confusion, {"a", "b, c", "d\nd", ""}),
+            "label,a,\"b, c\",\"d\nd\",\na,2,1,0,0\n\"b, c\",1,1,0,0\n\"d\nd\",0,1,0,0\n,0,0,0,0\n");
 }
 
 TEST(Predictions, BecomeCsv) {
-  const Predictions predictions = {.samples = {{0, 1, 1, {0.25, 0.75}}, {1, 1, 0, {1, 0}}},
-                                   .names = {"no", "\"yes\""},
-                                   .score = "probability"};
+  const Predictions predictions = {
+      .samples = {{0, 1, 1, {0.25, 0.75}}, {1, 1, 0, {1, 0}}}, .names = {"no", "\"yes\""}, .score = "probability"};
   EXPECT_EQ(csv_of(predictions),
             "sample,label,predicted,probability no,\"probability \"\"yes\"\"\"\n"
             "0,\"\"\"yes\"\"\",\"\"\"yes\"\"\",0.25,0.75\n1,\"\"\"yes\"\"\",no,1,0\n");
@@ -158,8 +156,7 @@ TEST(Drawing, ShowsTwoRowsInALine) {
   const Dataset colours({1, 2, 3}, 2, std::vector<std::uint8_t>{255, 0, 0, 255, 255, 255}, {0});
   EXPECT_EQ(draw(shown_image(colours, 0), 80)[0], "-@") << "the mean of colours";
   const Dataset values({1, 3, 1}, 2, std::vector<double>{-1, 0, 1}, {0});
-  EXPECT_EQ(draw(shown_image(values, 0), 80)[0], " +@")
-      << "values that are no brightness are stretched";
+  EXPECT_EQ(draw(shown_image(values, 0), 80)[0], " +@") << "values that are no brightness are stretched";
 }
 
 TEST(Drawing, ShrinksWhatIsTooWide) {

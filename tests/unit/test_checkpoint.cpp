@@ -73,10 +73,9 @@ TEST_F(CheckpointFile, GivesBackWhatWasSaved) {
   checkpoint.settings.insert({{"umlaut", "größer"}, {"spaces", "  a b  "}});
   checkpoint.parameters.push_back(parameter("fc2/weight", {100, 100}, 5));
   using Limits = std::numeric_limits<double>;
-  checkpoint.parameters.push_back(
-      {.name = "fc3/extremes",
-       .shape = {5},
-       .values = {Limits::max(), Limits::denorm_min(), -0.0, Limits::infinity(), -1e300}});
+  checkpoint.parameters.push_back({.name = "fc3/extremes",
+                                   .shape = {5},
+                                   .values = {Limits::max(), Limits::denorm_min(), -0.0, Limits::infinity(), -1e300}});
   checkpoint.parameters.push_back({.name = "scalar", .shape = {}, .values = {0.1}});
   save_checkpoint(path_, checkpoint);
   expect_equal(load_checkpoint(path_), checkpoint);
@@ -161,8 +160,7 @@ TEST_F(CheckpointFile, WithAFlippedBitIsRefusedOrTheSame) {
     Checkpoint loaded;
     const std::string sentence = sentence_of([&] { loaded = load_checkpoint(path_); });
     if (sentence.empty()) expect_equal(loaded, original);
-    return !HasFailure() &&
-           (sentence.empty() || sentence.find(" cannot be read: ") != std::string::npos);
+    return !HasFailure() && (sentence.empty() || sentence.find(" cannot be read: ") != std::string::npos);
   };
   EXPECT_GT(whole.size(), 1000U);
   constexpr std::size_t most = 256;  // in a process, which may crash
@@ -203,8 +201,7 @@ class ForeignFile : public CheckpointFile {
   template <typename Fill>
   void make(const Fill& fill) const {
     const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-    const Handle group(H5Gcreate2(file.id(), "parameters", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                       H5Gclose);
+    const Handle group(H5Gcreate2(file.id(), "parameters", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
     fill(file.id(), group.id());
   }
 
@@ -215,11 +212,9 @@ class ForeignFile : public CheckpointFile {
     add_data(group, name, type, dimensions, std::vector<double>(count));
   }
 
-  static void add_attribute(hid_t object, const char* name, hid_t type, const void* value,
-                            hsize_t count = 1) {
+  static void add_attribute(hid_t object, const char* name, hid_t type, const void* value, hsize_t count = 1) {
     const Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
-    const Handle attribute(H5Acreate2(object, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT),
-                           H5Aclose);
+    const Handle attribute(H5Acreate2(object, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     EXPECT_GE(H5Awrite(attribute.id(), type, value), 0);
   }
 
@@ -295,8 +290,7 @@ TEST_F(ForeignFile, ThatIsNoCheckpointIsRefused) {
   };
   const std::vector<Refused> cases = {
       {[](hid_t, hid_t) {}, "it holds no parameters"},
-      {[](hid_t file, hid_t) { H5Ldelete(file, "parameters", H5P_DEFAULT); },
-       "it holds no parameters"},
+      {[](hid_t file, hid_t) { H5Ldelete(file, "parameters", H5P_DEFAULT); }, "it holds no parameters"},
       {[](hid_t file, hid_t group) {
          add_zeros(group, "w", H5T_IEEE_F32LE, {2});
          H5Lmove(file, "parameters", file, "weights", H5P_DEFAULT, H5P_DEFAULT);
@@ -314,20 +308,15 @@ TEST_F(ForeignFile, ThatIsNoCheckpointIsRefused) {
        },
        "/parameters/w has 5 dimensions, but at most 4 are used"},
       {with("epoch", H5T_NATIVE_DOUBLE, &number), "its attribute 'epoch' is not a whole number"},
-      {with("step", H5T_NATIVE_INT64, numbers.data(), 2),
-       "its attribute 'step' is not a whole number"},
+      {with("step", H5T_NATIVE_INT64, numbers.data(), 2), "its attribute 'step' is not a whole number"},
       {with("epoch", H5T_NATIVE_INT64, numbers.data()), "its epoch or step is negative"},
       {with("model", H5T_NATIVE_INT64, numbers.data()), "its attribute 'model' is not a text"},
       {with("hidden", H5T_NATIVE_DOUBLE, &number), "its attribute 'hidden' is not a text"},
       {with_precision("half"), "its precision is 'half', but must be float or double"},
       {with_precision("float"), "its precision is float, but its parameters are double"},
-      {[](hid_t, hid_t group) {
-         H5Lcreate_hard(group, ".", group, "again", H5P_DEFAULT, H5P_DEFAULT);
-       },
+      {[](hid_t, hid_t group) { H5Lcreate_hard(group, ".", group, "again", H5P_DEFAULT, H5P_DEFAULT); },
        "its groups are nested too deeply"},
-      {[](hid_t, hid_t group) {
-         H5Lcreate_soft("/nowhere", group, "link", H5P_DEFAULT, H5P_DEFAULT);
-       },
+      {[](hid_t, hid_t group) { H5Lcreate_soft("/nowhere", group, "link", H5P_DEFAULT, H5P_DEFAULT); },
        "/parameters/link is a link to elsewhere"},
       {[&](hid_t, hid_t group) {
          H5Lcreate_external(other.c_str(), "/parameters/w", group, "w", H5P_DEFAULT, H5P_DEFAULT);

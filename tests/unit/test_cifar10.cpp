@@ -30,8 +30,7 @@ TEST(Cifar10, BecomesChannelFastest) {
   for (std::size_t sample = 0; sample < 2; ++sample) {
     for (std::size_t i = 0; i < 1024; ++i) {
       for (std::size_t channel = 0; channel < 3; ++channel) {
-        ASSERT_EQ(set.pixels()->at((sample * 1024 + i) * 3 + channel),
-                  static_cast<std::uint8_t>(i * 7 + channel + 1));
+        ASSERT_EQ(set.pixels()->at((sample * 1024 + i) * 3 + channel), static_cast<std::uint8_t>(i * 7 + channel + 1));
       }
     }
   }
@@ -59,11 +58,9 @@ TEST(Cifar10, BadFilesAreRefusedInASentence) {
       {{}, "cannot read FILE: the file is empty"},
       {cut, too_long + "3,072 bytes"},
       {record(1) + Bytes{0}, too_long + "1 byte"},
-      {record(1) + record(10),
-       "the label of record 1 (counted from 0) in FILE is 10, but the classes are 0 to 9"},
+      {record(1) + record(10), "the label of record 1 (counted from 0) in FILE is 10, but the classes are 0 to 9"},
       {nothing, "FILE holds not one CIFAR-10 record"},
-      {{nothing.begin(), nothing.begin() + 11},
-       "cannot read FILE: its gzip-compressed data are cut short"}};
+      {{nothing.begin(), nothing.begin() + 11}, "cannot read FILE: its gzip-compressed data are cut short"}};
   for (const auto& [bytes, sentence] : cases) {
     write_file(folder / "a", bytes);
     EXPECT_EQ(sentence_about(folder / "a", [&] { read_cifar10({folder / "a"}); }), sentence);

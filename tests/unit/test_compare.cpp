@@ -28,8 +28,7 @@ Difference compare(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 TEST(Compare, EqualValuesDifferByZero) {
-  for (const Difference& difference :
-       {compare({1, -2, 3e-300}, {1, -2, 3e-300}), compare({0, -0.0}, {-0.0, 0})}) {
+  for (const Difference& difference : {compare({1, -2, 3e-300}, {1, -2, 3e-300}), compare({0, -0.0}, {-0.0, 0})}) {
     EXPECT_EQ(difference.max_norm, 0);
     EXPECT_EQ(difference.l2_norm, 0);
     EXPECT_TRUE(difference.within(0));
@@ -51,8 +50,7 @@ TEST(Compare, NaNNeverPasses) {
   const std::vector<double> good = {1, 2, 3};
   const std::vector<double> bad = {1, nan, 3};
   const std::vector<double> far = {100, 2, 3};  // a NaN behind a large difference is not missed
-  for (const auto& [a, b] :
-       {std::pair{good, bad}, std::pair{bad, good}, std::pair{bad, bad}, std::pair{far, bad}}) {
+  for (const auto& [a, b] : {std::pair{good, bad}, std::pair{bad, good}, std::pair{bad, bad}, std::pair{far, bad}}) {
     const Difference difference = compare(a, b);
     EXPECT_FALSE(difference.finite);
     EXPECT_FALSE(difference.within(infinity));
@@ -105,8 +103,8 @@ TEST(Compare, DifferenceExactlyAtTheBoundPasses) {
 }
 
 TEST(Compare, ParametersAreMatchedByNameInTheOrderOfTheFirstSet) {
-  const auto differences = compare_parameters({parameter({1, 2}, "x"), parameter({3}, "y")},
-                                              {parameter({6}, "y"), parameter({1, 2}, "x")});
+  const auto differences =
+      compare_parameters({parameter({1, 2}, "x"), parameter({3}, "y")}, {parameter({6}, "y"), parameter({1, 2}, "x")});
   ASSERT_EQ(differences.size(), 2U);
   EXPECT_EQ(differences[0].name, "x");
   EXPECT_EQ(differences[0].max_norm, 0);

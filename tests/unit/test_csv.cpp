@@ -18,12 +18,9 @@ using Values = std::vector<double>;
 using Labels = std::vector<std::int32_t>;
 using Names = std::vector<std::string>;
 
-void write_text(const fs::path& path, const std::string& text) {
-  write_file(path, Bytes(text.begin(), text.end()));
-}
+void write_text(const fs::path& path, const std::string& text) { write_file(path, Bytes(text.begin(), text.end())); }
 
-Table read_text(const std::string& text, const std::string& label = "label",
-                const TableEncoding* known = nullptr) {
+Table read_text(const std::string& text, const std::string& label = "label", const TableEncoding* known = nullptr) {
   const TemporaryFolder folder;
   write_text(folder / "table.csv", text);
   return read_csv(folder / "table.csv", label, known);
@@ -148,8 +145,7 @@ const std::vector<BadTable> bad_tables = {
     {"a,,label\n1,2,0\n", "FILE, line 1, column 2: the column has no name"},
     {"a,label,\n1,2,\n", "FILE, line 1, column 3: the column has no name"},
     {"a,b,a,label\n", "FILE, line 1, column 3: the name 'a' has been given to a column before"},
-    {"a,label,label\n",
-     "FILE, line 1, column 3: the name 'label' has been given to a column before"},
+    {"a,label,label\n", "FILE, line 1, column 3: the name 'label' has been given to a column before"},
     {good + "1,,0\n", "FILE, line 3, column b: the cell is empty"},
     {good + "1, \t,0\n", "FILE, line 3, column b: the cell is empty"},
     {good + "1,\"\",0\n", "FILE, line 3, column b: the cell is empty"},
@@ -176,16 +172,12 @@ const std::vector<BadTable> bad_tables = {
     {good + "1", "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
     {good + "1;2;0\n", "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
     {good + "\n\n1,2,1\n", "FILE, line 3: the line is empty, but rows follow it"},
-    {good + "1,\"2,0\n1,2,0\n",
-     "FILE, line 3, column 2: the quote that begins this cell is never closed"},
+    {good + "1,\"2,0\n1,2,0\n", "FILE, line 3, column 2: the quote that begins this cell is never closed"},
     {"a,\"b,label\n", "FILE, line 1, column 2: the quote that begins this cell is never closed"},
-    {good + "1,\"2\"3,0\n",
-     "FILE, line 3, column 2: something follows the quote that ends this cell"},
+    {good + "1,\"2\"3,0\n", "FILE, line 3, column 2: something follows the quote that ends this cell"},
     {"a,label\n1,\"x\n\n\"\n?,\"y\"\n", "FILE, line 5, column a: '?' is not a finite number"},
-    {good + "3,4,0\n",
-     "the column label of FILE holds one class only, '0': there is nothing to tell apart"},
-    {good + "3,4,0.0\n",
-     "the column label of FILE holds one class only, '0': there is nothing to tell apart"},
+    {good + "3,4,0\n", "the column label of FILE holds one class only, '0': there is nothing to tell apart"},
+    {good + "3,4,0.0\n", "the column label of FILE holds one class only, '0': there is nothing to tell apart"},
 };
 
 TEST(Csv, WhatIsWrongIsRefusedInASentence) {
@@ -193,11 +185,9 @@ TEST(Csv, WhatIsWrongIsRefusedInASentence) {
 }
 
 TEST(Csv, ALabelThatIsNoColumnIsWrongUsage) {
-  EXPECT_EQ(
-      complaint(good, ""),
-      "--label must name the column of FILE that holds the class; the columns are a, b, label");
-  EXPECT_EQ(complaint(good, "A"),
-            "--label A is not a column of FILE, whose columns are a, b, label");
+  EXPECT_EQ(complaint(good, ""),
+            "--label must name the column of FILE that holds the class; the columns are a, b, label");
+  EXPECT_EQ(complaint(good, "A"), "--label A is not a column of FILE, whose columns are a, b, label");
   EXPECT_THROW(read_text(good, "A"), UsageError);
   std::string wide = "c1";
   for (int i = 2; i <= 30; ++i) wide += ",c" + std::to_string(i);
@@ -208,9 +198,8 @@ TEST(Csv, ALabelThatIsNoColumnIsWrongUsage) {
 // --- a table seen through the eyes of one that a network was trained on
 
 TableEncoding encoding_of_training() {
-  return {.features = {"a", "b"},
-          .classes = {"1", "2", "10"},
-          .standardization = {.mean = {1, 2}, .deviation = {3, 4}}};
+  return {
+      .features = {"a", "b"}, .classes = {"1", "2", "10"}, .standardization = {.mean = {1, 2}, .deviation = {3, 4}}};
 }
 
 TEST(Csv, ClassesAreThoseOfTheTraining) {
@@ -249,8 +238,7 @@ TEST(Standardization, SurvivesLargeMeansAndConstantsThatAreNoBinaryFraction) {
     values.push_back(1e9 + (i % 2));
     values.push_back(0.1);
   }
-  const Standardization found =
-      standardization_of(Dataset({2}, 1, values, std::vector<std::int32_t>(1000, 0)));
+  const Standardization found = standardization_of(Dataset({2}, 1, values, std::vector<std::int32_t>(1000, 0)));
   EXPECT_NEAR(found.deviation[0], 0.5, 1e-9);
   EXPECT_EQ(found.deviation[1], 0);  // the mean of 0.1 a thousand times is not 0.1
 }

@@ -40,9 +40,8 @@ class Log : public testing::Test {
   }
 
   static void add(CsvLog& log, std::int64_t epoch) {
-    const std::array<StepReport, 2> rows = {
-        StepReport{.epoch = epoch, .step = 2 * epoch - 1, .loss = 0.5},
-        StepReport{.epoch = epoch, .step = 2 * epoch, .loss = 0.25}};
+    const std::array<StepReport, 2> rows = {StepReport{.epoch = epoch, .step = 2 * epoch - 1, .loss = 0.5},
+                                            StepReport{.epoch = epoch, .step = 2 * epoch, .loss = 0.25}};
     log.add({.epoch = epoch, .validation_loss = 0.75, .validation_accuracy = 1}, rows);
   }
 
@@ -95,9 +94,7 @@ TEST_F(Log, ThatIsTakenAwayBeginsAgain) {
 
 TEST_F(Log, ThatCannotBeReadIsNotReplaced) {
   const Checkpoint checkpoint = {.epoch = 1, .step = 2};
-  const auto refusal_of = [&](const fs::path& path) {
-    return sentence_of([&] { CsvLog(path, &checkpoint, "it"); });
-  };
+  const auto refusal_of = [&](const fs::path& path) { return sentence_of([&] { CsvLog(path, &checkpoint, "it"); }); };
   EXPECT_EQ(refusal_of(path_), "");
   EXPECT_EQ(refusal_of(folder_.path()),
             "the table " + folder_.path().string() +
@@ -106,8 +103,7 @@ TEST_F(Log, ThatCannotBeReadIsNotReplaced) {
   ASSERT_EQ(chmod(path_.c_str(), 0200), 0);
   if (geteuid() == 0) GTEST_SKIP() << "root may read every file";
   EXPECT_EQ(refusal_of(path_),
-            "the table " + path_.string() +
-                " cannot be continued: Permission denied; choose another name for --csv");
+            "the table " + path_.string() + " cannot be continued: Permission denied; choose another name for --csv");
 }
 
 }  // namespace

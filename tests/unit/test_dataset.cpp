@@ -13,14 +13,10 @@ namespace stagewise {
 namespace {
 
 /// Three images of 1 x 2 pixels.
-Dataset images() {
-  return {{1, 2, 1}, 4, std::vector<std::uint8_t>{0, 255, 51, 102, 1, 2}, {3, 0, 1}};
-}
+Dataset images() { return {{1, 2, 1}, 4, std::vector<std::uint8_t>{0, 255, 51, 102, 1, 2}, {3, 0, 1}}; }
 
 /// Three samples of two features.
-Dataset features() {
-  return {{2}, 2, std::vector<double>{0.1, -2, 3e10, 4, 5, 6.5}, {1, 0, 1}};
-}
+Dataset features() { return {{2}, 2, std::vector<double>{0.1, -2, 3e10, 4, 5, 6.5}, {1, 0, 1}}; }
 
 template <typename T>
 class Gather : public testing::Test {};
@@ -40,8 +36,7 @@ TYPED_TEST(Gather, FeaturesAreTakenAsTheyAre) {
   std::array<TypeParam, 5> got{};
   got.back() = -1;
   features().gather<TypeParam>(samples, got.data());
-  EXPECT_EQ(got, (std::array<TypeParam, 5>{static_cast<TypeParam>(3e10), 4,
-                                           static_cast<TypeParam>(0.1), -2, -1}));
+  EXPECT_EQ(got, (std::array<TypeParam, 5>{static_cast<TypeParam>(3e10), 4, static_cast<TypeParam>(0.1), -2, -1}));
 }
 
 TEST(Dataset, LabelsAreGatheredInTheOrderAskedFor) {
@@ -75,8 +70,7 @@ TEST(Dataset, RefusesSlicesOfWhatIsNotThere) {
 
 TEST(Dataset, RefusesSizesAndLabelsThatDoNotFit) {
   using Values = std::vector<double>;
-  const auto refusal = [](const Shape& shape, const Values& values,
-                          const std::vector<std::int32_t>& labels) {
+  const auto refusal = [](const Shape& shape, const Values& values, const std::vector<std::int32_t>& labels) {
     return sentence_of([&] { Dataset(shape, 2, values, labels); });
   };
   expect_contains(refusal({2}, {1, 2, 3}, {0, 1}), "2 labels");

@@ -35,8 +35,7 @@ Memories memories_of(Execution& run, Index rows) {
     const bool is_root = run.program.memory_of({i}) == ValueId{i};
     const auto* const there = run.executor.data<std::byte>({i});
     if (!is_root || value.role == Role::data || there == nullptr) continue;
-    const auto bytes =
-        static_cast<std::size_t>(elements_of(value, rows)) * bytes_of(value.type, sizeof(double));
+    const auto bytes = static_cast<std::size_t>(elements_of(value, rows)) * bytes_of(value.type, sizeof(double));
     memories[{i}] = {there, there + bytes};
   }
   return memories;
@@ -48,12 +47,10 @@ void expect_operands_to_be_all(const ModelOptions& options, const WorkerOptions&
   constexpr Index rows = 7;
   const TrainingPrograms training = build_training(build_model(options), {.l2 = 0.5}, workers);
   Program all = training.step;
-  all.lines.insert(all.lines.end(), training.take_over.lines.begin(),
-                   training.take_over.lines.end());
+  all.lines.insert(all.lines.end(), training.take_over.lines.begin(), training.take_over.lines.end());
   Execution run(options, all, rows);
   const auto has = [&](const std::vector<ValueId>& values, ValueId root) {
-    return std::any_of(values.begin(), values.end(),
-                       [&](ValueId id) { return all.memory_of(id) == root; });
+    return std::any_of(values.begin(), values.end(), [&](ValueId id) { return all.memory_of(id) == root; });
   };
   for (const Line& line : all.lines) {
     SCOPED_TRACE(text_of(all, line.operation));
@@ -88,14 +85,11 @@ void expect_operands_to_be_all(const ModelOptions& options, const WorkerOptions&
 }
 
 TEST(Lines, ReadAndWriteWhatTheySay) {
-  const std::vector<ModelOptions> models = {{.hidden = {7, 5}, .sample = {3, 2, 1}, .classes = 4},
-                                            {.hidden = {7},
-                                             .activation = Activation::sigmoid,
-                                             .loss = LossKind::squared_error,
-                                             .sample = {6},
-                                             .classes = 4},
-                                            {.name = "neuron", .sample = {3}, .classes = 2},
-                                            {.name = "cnn", .sample = {16, 16, 1}, .classes = 3}};
+  const std::vector<ModelOptions> models = {
+      {.hidden = {7, 5}, .sample = {3, 2, 1}, .classes = 4},
+      {.hidden = {7}, .activation = Activation::sigmoid, .loss = LossKind::squared_error, .sample = {6}, .classes = 4},
+      {.name = "neuron", .sample = {3}, .classes = 2},
+      {.name = "cnn", .sample = {16, 16, 1}, .classes = 3}};
   for (const ModelOptions& options : models) {
     for (const WorkerOptions& workers :
          {WorkerOptions(), {.workers = 3}, {.workers = 3, .average = Average::weights}}) {
@@ -114,8 +108,7 @@ TEST(Executor, AllocatesWhatTheLinesUseOnce) {
   const Model model = build_model(small);
   constexpr std::size_t rows = 10;
   const std::size_t parameters = (4 * 5 + 5 + 5 * 3 + 3) * sizeof(double);
-  const std::size_t of_a_sample =
-      (4 + 5 + 3 + 3 + 1) * sizeof(double) + 2 * sizeof(std::int32_t);  // two of classes
+  const std::size_t of_a_sample = (4 + 5 + 3 + 3 + 1) * sizeof(double) + 2 * sizeof(std::int32_t);  // two of classes
   const std::size_t forward = parameters + rows * of_a_sample + sizeof(Totals);
   const std::size_t gradients = parameters + rows * (3 + 5) * sizeof(double);
 
@@ -160,10 +153,8 @@ TEST(Executor, RefusesWhatDoesNotFitBeforeItAllocates) {
   SmallExecutor executor;
   expect_contains(sentence_of([&] { executor.load(build_model(small).program, 1000); }),
                   "the network, for a batch of 1,000 samples, needs at least ");
-  const std::string sentence =
-      sentence_of([&] { executor.load(build_model(small).program, 1000); });
-  expect_contains(sentence,
-                  " of the drawer are free; a smaller network or --batch-size needs less");
+  const std::string sentence = sentence_of([&] { executor.load(build_model(small).program, 1000); });
+  expect_contains(sentence, " of the drawer are free; a smaller network or --batch-size needs less");
 }
 
 TEST(Executor, RefusesABatchLargerThanItWasLoadedFor) {
@@ -242,8 +233,7 @@ TEST(Executor, GathersEverySampleInItsOrder) {
   const std::span<const std::uint32_t> batch = std::span(order).subspan(10);
   std::vector<float> features(static_cast<std::size_t>(rows * options.sample.elements()));
   data.gather(batch, features.data());
-  EXPECT_TRUE(
-      std::equal(features.begin(), features.end(), network.executor->data(network.model.batch)));
+  EXPECT_TRUE(std::equal(features.begin(), features.end(), network.executor->data(network.model.batch)));
   const auto* const labels = network.executor->data<std::int32_t>(network.model.batch_labels);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     ASSERT_EQ(labels[i], data.labels()[batch[i]]) << "row " << i;
@@ -279,12 +269,9 @@ TYPED_TEST(Together, MeansAreOfDoubles) {
 /// A worker without samples takes no step, not even one of l2.
 TEST(Executor, UpdatesNothingOfAWorkerWithoutSamples) {
   const TrainingPrograms training =
-      build_training(build_model(small), {.learning_rate = 1, .l2 = 1},
-                     {.workers = 3, .average = Average::weights});
+      build_training(build_model(small), {.learning_rate = 1, .l2 = 1}, {.workers = 3, .average = Average::weights});
   Execution run(small, training.step, 10);
-  const auto weight = [&](int worker) {
-    return run.get("fc1/weight@" + std::to_string(worker), 1);
-  };
+  const auto weight = [&](int worker) { return run.get("fc1/weight@" + std::to_string(worker), 1); };
   const Values second = weight(1);
   const Values third = weight(2);
   run.executor.execute(training.step, {.rows = 2});
@@ -296,8 +283,7 @@ TEST(Executor, RefusesToReduceOverProcessesThatAreNotThere) {
   Workbench<double> bench;
   const ValueId weight = bench.add_parameter("weight", {1, 2}, {1, 2});
   bench.program.append(AllReduce{.values = {weight}});
-  EXPECT_EQ(logic_error_of([&] { bench.run(bench.program, 1); }),
-            "a program for several processes is executed by one");
+  EXPECT_EQ(logic_error_of([&] { bench.run(bench.program, 1); }), "a program for several processes is executed by one");
 }
 
 // ------------------------------------------------------------------------------ fused and measured

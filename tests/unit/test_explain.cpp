@@ -11,10 +11,8 @@
 namespace stagewise {
 namespace {
 
-const DeviceLimits limits = {.device = "this GPU",
-                             .bytes_per_second = 2e12,
-                             .operations_per_second = 50e12,
-                             .launch_seconds = 2e-6};
+const DeviceLimits limits = {
+    .device = "this GPU", .bytes_per_second = 2e12, .operations_per_second = 50e12, .launch_seconds = 2e-6};
 
 TEST(Floor, IsTheLargestOfThreeTimes) {
   const auto floor = [](double bytes, double operations, double launches) {
@@ -69,15 +67,12 @@ TEST(Explanation, LeavesOutWhatIsUnknown) {
   DeviceLimits unlisted = limits;
   unlisted.operations_per_second = 0;
   const std::string of_another_device = explanation(timings, limits, false);
-  expect_contains(of_another_device,
-                  "\nline                            bytes     ops    floor bound by\n");
-  expect_contains(of_another_device,
-                  "\nall                           10.0 MB  1.00 G  25.0 us  compute\n");
+  expect_contains(of_another_device, "\nline                            bytes     ops    floor bound by\n");
+  expect_contains(of_another_device, "\nall                           10.0 MB  1.00 G  25.0 us  compute\n");
   expect_contains(explanation(timings, unlisted, true), "this GPU: unknown FLOP/s, 2.00 TB/s, ");
   const std::string without_floors = explanation(timings, {}, true);
   expect_contains(without_floors, "at most is unknown: there are no floors\n");
-  expect_contains(without_floors,
-                  "\ngemm -> fc1/product           2.00 MB  1.00 G  50.0 us   20.0 T   40.0 G\n");
+  expect_contains(without_floors, "\ngemm -> fc1/product           2.00 MB  1.00 G  50.0 us   20.0 T   40.0 G\n");
 }
 
 /// A line's kernel, which has been counted in two steps.
@@ -110,11 +105,10 @@ TEST(Floor, OfWhatIsCountedKnowsCaches) {
 }
 
 TEST(Explanation, ShowsWhatIsCounted) {
-  expect_contains(
-      explanation(counted_timings(), limits, false),
-      "\nline                            bytes     ops    floor bound by    asked sectors\n"
-      "gemm -> fc1/product           2.00 MB  1.00 G  20.0 us  compute   112 MB     3.5\n"
-      "average_weights                   0 B       0  1.00 us   launch      0 B     0.0\n");
+  expect_contains(explanation(counted_timings(), limits, false),
+                  "\nline                            bytes     ops    floor bound by    asked sectors\n"
+                  "gemm -> fc1/product           2.00 MB  1.00 G  20.0 us  compute   112 MB     3.5\n"
+                  "average_weights                   0 B       0  1.00 us   launch      0 B     0.0\n");
 }
 
 TEST(Explanation, ReportsWhatIsCounted) {

@@ -86,9 +86,8 @@ TEST_F(File, IsWrittenAndReplacedAndNothingElseIsLeft) {
 }
 
 TEST_F(File, AnyNameWillDo) {
-  for (const std::string& name :
-       {std::string("with space"), std::string("\xff\xfe"), std::string("-o"),
-        std::string("ä.json"), std::string("a'b\"c"), std::string(255, 'x')}) {
+  for (const std::string& name : {std::string("with space"), std::string("\xff\xfe"), std::string("-o"),
+                                  std::string("ä.json"), std::string("a'b\"c"), std::string(255, 'x')}) {
     EXPECT_EQ(early_refusal(folder_ / name), "");
     for (const char* const text : {"old", "new"}) {
       write(folder_ / name, text);
@@ -102,8 +101,7 @@ TEST_F(File, WhoseNameLeadsNowhereIsRefused) {
   EXPECT_EQ(early_refusal(""), "the report needs a file name, but it is empty");
   EXPECT_NE(refusal(""), "");
   expect_refused(folder_.path(), "it is a folder");
-  expect_refused(folder_ / "missing" / "out.json",
-                 "there is no folder " + (folder_ / "missing").string());
+  expect_refused(folder_ / "missing" / "out.json", "there is no folder " + (folder_ / "missing").string());
   expect_refused(folder_ / std::string(300, 'x'), "File name too long");
   expect_refused("/dev/full", "it is not a regular file");
   const fs::path fifo = folder_ / "fifo";
@@ -125,8 +123,7 @@ TEST_F(File, GrowsByAllOrNothing) {
     const std::string text(count, 'x');
     return sentence_of([&] { append_to_file(path_, std::as_bytes(std::span(text)), "table"); });
   };
-  EXPECT_EQ(append(3),
-            "the table " + path_.string() + " cannot be written: No such file or directory");
+  EXPECT_EQ(append(3), "the table " + path_.string() + " cannot be written: No such file or directory");
   write(path_, "first\n");
   const fs::path link = folder_ / "link";
   fs::create_hard_link(path_, link);
@@ -150,8 +147,7 @@ TEST_F(File, ThatIsRenamedMeanwhileKeepsNoPartEither) {
   const FullDisk full(1000);
   std::signal(SIGXFSZ, [](int) { ::rename(file_to_move.c_str(), place_to_move_to.c_str()); });
   const std::string text(2000, 'x');
-  EXPECT_NE(sentence_of([&] { append_to_file(path_, std::as_bytes(std::span(text)), "table"); }),
-            "");
+  EXPECT_NE(sentence_of([&] { append_to_file(path_, std::as_bytes(std::span(text)), "table"); }), "");
   EXPECT_EQ(text_of(place_to_move_to), "first\n");
 }
 
@@ -173,9 +169,7 @@ struct stat status_of(const fs::path& path) {
   return status;
 }
 
-mode_t permissions_of(const fs::path& path) {
-  return status_of(path).st_mode & 07777;
-}
+mode_t permissions_of(const fs::path& path) { return status_of(path).st_mode & 07777; }
 
 TEST_F(File, HasThePermissionsOfTheOneThatIsReplaced) {
   const Umask umask(022);
@@ -223,8 +217,7 @@ TEST_F(File, WhosePlaceIsTakenOrVanishesMeanwhileIsRefused) {
   {
     NewFile late(folder / "late.json", "report");
     fs::remove_all(folder);
-    expect_contains(sentence_of([&] { late.publish(); }),
-                    "late.json cannot be written: there is no folder ");
+    expect_contains(sentence_of([&] { late.publish(); }), "late.json cannot be written: there is no folder ");
   }
   EXPECT_EQ(folder_.entries(), 0);
 }
@@ -311,16 +304,15 @@ TEST_F(File, IsTheSameByAnyName) {
   fs::create_hard_link(path_, folder_ / "hard link");
   fs::create_directory_symlink(".", folder_ / "sub" / "up");
   fs::create_directory_symlink("..", folder_ / "sub" / "parent");
-  for (const fs::path& other :
-       {path_, folder_ / "." / "out.json", folder_ / "sub" / ".." / "out.json", folder_ / "link",
-        folder_ / "link to the link", folder_ / "hard link",
-        folder_ / "sub" / "parent" / "out.json", fs::relative(path_)}) {
+  for (const fs::path& other : {path_, folder_ / "." / "out.json", folder_ / "sub" / ".." / "out.json",
+                                folder_ / "link", folder_ / "link to the link", folder_ / "hard link",
+                                folder_ / "sub" / "parent" / "out.json", fs::relative(path_)}) {
     EXPECT_TRUE(is_same_file(path_, other)) << other;
     EXPECT_TRUE(is_same_file(other, path_)) << other;
   }
   write(folder_ / "another", "old");
-  for (const fs::path& other : {folder_ / "another", folder_ / "none", folder_ / "sub",
-                                folder_ / "sub" / "out.json", fs::path("out.json")}) {
+  for (const fs::path& other :
+       {folder_ / "another", folder_ / "none", folder_ / "sub", folder_ / "sub" / "out.json", fs::path("out.json")}) {
     EXPECT_FALSE(is_same_file(path_, other)) << other;
     EXPECT_FALSE(is_same_file(other, path_)) << other;
   }

@@ -65,8 +65,7 @@ TEST(Gaussian, ASampleDependsOnSeedPurposeAndNumberOnlyAsThatOfAStepDoes) {
 
 TEST(Gaussian, DeviationZeroPutsEverySampleOnItsMean) {
   const GaussianOptions options = {.features = 2, .spacing = -3, .deviation = 0};
-  EXPECT_EQ(*make_gaussian(options, 2, 1, Purpose::test).values(),
-            (std::vector<double>{0, 0, -3, -3}));
+  EXPECT_EQ(*make_gaussian(options, 2, 1, Purpose::test).values(), (std::vector<double>{0, 0, -3, -3}));
 }
 
 TEST(Gaussian, TestSetHasAFifth) {
@@ -143,9 +142,8 @@ TEST(Digits, AreTheKnownOnes) {
 
 TEST(Digits, NoImageComesTwiceAndTestImagesAreNotTrainingImages) {
   std::set<std::string> all;
-  for (const Dataset& set :
-       {make_digits(1000, 1, Purpose::training_data), make_digits(1000, 1, Purpose::test_data),
-        make_digits(1000, 2, Purpose::training_data)}) {
+  for (const Dataset& set : {make_digits(1000, 1, Purpose::training_data), make_digits(1000, 1, Purpose::test_data),
+                             make_digits(1000, 2, Purpose::training_data)}) {
     for (const Pixels& image : images_of(set)) all.emplace(image.begin(), image.end());
   }
   EXPECT_EQ(all.size(), 3000U);

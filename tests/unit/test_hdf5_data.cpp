@@ -51,13 +51,9 @@ class Hdf5Data : public testing::Test {
 
 const Values six = {0, 0.25, 0.5, 0.75, 1, -3};
 
-void good_x(hid_t file) {
-  add_data(file, "x", H5T_IEEE_F32LE, {2, 3}, six);
-}
+void good_x(hid_t file) { add_data(file, "x", H5T_IEEE_F32LE, {2, 3}, six); }
 
-void good_y(hid_t file) {
-  add_data(file, "y", H5T_STD_I64LE, {2}, {1, 0});
-}
+void good_y(hid_t file) { add_data(file, "y", H5T_STD_I64LE, {2}, {1, 0}); }
 
 void good_file(hid_t file) {
   good_x(file);
@@ -78,9 +74,8 @@ TEST_F(Hdf5Data, ReadsImagesAndOneHotClasses) {
 
 TEST_F(Hdf5Data, ReadsFeaturesAndClassNumbersOfEveryUsualType) {
   const Values whole = {0, 1, 2, 3, 4, 100};
-  for (const hid_t type :
-       {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_STD_U8LE, H5T_STD_I8LE,
-        H5T_STD_U16BE, H5T_STD_I32LE, H5T_STD_U64LE, H5T_STD_I64BE}) {
+  for (const hid_t type : {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_STD_U8LE, H5T_STD_I8LE,
+                           H5T_STD_U16BE, H5T_STD_I32LE, H5T_STD_U64LE, H5T_STD_I64BE}) {
     for (const Dimensions& y : {Dimensions{2}, Dimensions{2, 1}}) {
       make([&](hid_t file) {
         add_data(file, "x", type, {2, 3}, whole);
@@ -181,17 +176,15 @@ TEST_F(Hdf5Data, MisshapenSetsAreNamed) {
   EXPECT_EQ(complaint([](hid_t file) {
               good_x(file);
               const Handle space(H5Screate(H5S_NULL), H5Sclose);
-              const Handle y(H5Dcreate2(file, "y", H5T_IEEE_F32LE, space.id(), H5P_DEFAULT,
-                                        H5P_DEFAULT, H5P_DEFAULT),
+              const Handle y(H5Dcreate2(file, "y", H5T_IEEE_F32LE, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                              H5Dclose);
             }),
             "cannot read FILE: /y holds nothing");
 }
 
 TEST_F(Hdf5Data, ShapesBeyondTheFileAreRefused) {
-  for (const Dimensions& dimensions :
-       {Dimensions{2, hsize_t{1} << 20U}, Dimensions{2, hsize_t{1} << 40U},
-        Dimensions{2, 1U << 18U, 1U << 18U, 1U << 18U}}) {
+  for (const Dimensions& dimensions : {Dimensions{2, hsize_t{1} << 20U}, Dimensions{2, hsize_t{1} << 40U},
+                                       Dimensions{2, 1U << 18U, 1U << 18U, 1U << 18U}}) {
     const std::string said = complaint([&](hid_t file) {
       good_y(file);
       add_data(file, "x", H5T_IEEE_F64LE, dimensions, {});

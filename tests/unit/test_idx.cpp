@@ -61,9 +61,7 @@ Bytes good_images() {
   return numbers({0x803, 3, 2, 4}) + pixels;
 }
 
-Bytes good_labels() {
-  return numbers({0x801, 3}) + Bytes{7, 0, 9};
-}
+Bytes good_labels() { return numbers({0x801, 3}) + Bytes{7, 0, 9}; }
 
 void expect_good(const Dataset& set) {
   EXPECT_EQ(set.sample_shape(), (Shape{2, 4, 1}));
@@ -85,8 +83,7 @@ TEST(Idx, ReadsCompressedFilesWhateverTheirName) {
 TEST(Idx, ReadsFilesCompressedInSeveralParts) {
   const TemporaryFolder folder;
   const Bytes images = good_images();
-  write_file(folder / "images",
-             gzip({images.begin(), images.begin() + 5}) + gzip({images.begin() + 5, images.end()}));
+  write_file(folder / "images", gzip({images.begin(), images.begin() + 5}) + gzip({images.begin() + 5, images.end()}));
   write_file(folder / "labels", good_labels());
   expect_good(read_idx(folder / "images", folder / "labels", 10));
 }
@@ -150,13 +147,10 @@ const std::vector<BadPair> bad_pairs = {
     bad_images("OneByte", {0}, {"ends within its IDX header"}),
     bad_images("HalfHeader", cut(numbers({0x803, 3, 2, 4}), 3), {"ends within"}),
     bad_labels("HalfLabelsHeader", numbers({0x801}), {"ends within"}),
-    bad_images("HeaderOnly", numbers({0x803, 3, 2, 4}),
-               {"cut short", "3 images of 2 x 4 pixels", "only 0 bytes"}),
+    bad_images("HeaderOnly", numbers({0x803, 3, 2, 4}), {"cut short", "3 images of 2 x 4 pixels", "only 0 bytes"}),
     bad_images("ImagesCutShort", cut(good_images(), 1), {"cut short", "23 bytes"}),
-    bad_images("ImagesTooLong", good_images() + Bytes{0},
-               {"longer than its header says", "3 images of 2 x 4 pixels"}),
-    bad_labels("LabelsCutShort", cut(good_labels(), 2),
-               {"cut short", "3 labels", "only 1 byte follows"}),
+    bad_images("ImagesTooLong", good_images() + Bytes{0}, {"longer than its header says", "3 images of 2 x 4 pixels"}),
+    bad_labels("LabelsCutShort", cut(good_labels(), 2), {"cut short", "3 labels", "only 1 byte follows"}),
     bad_labels("LabelsTooLong", good_labels() + Bytes{1}, {"longer", "3 labels"}),
     bad_images("LabelsAsImages", good_labels(),
                {"not an IDX file of images but one of labels", "0x00000801", "0x00000803"}),
@@ -166,13 +160,8 @@ const std::vector<BadPair> bad_pairs = {
                {"not an IDX file of images:", "0x50350a32", "0x00000803"}),
     bad_images("LittleEndian", numbers({0x03080000}), {"0x03080000"}),
     bad_labels("FewerLabels", numbers({0x801, 2}) + Bytes{7, 0}, {"3 images", "2 labels"}),
-    {"MoreLabels",
-     good_images(),
-     numbers({0x801, 4}) + Bytes{7, 0, 9, 9},
-     "images",
-     {"3 images", "4 labels"}},
-    bad_labels("LabelOutsideTheClasses", numbers({0x801, 3}) + Bytes{7, 10, 11},
-               {"label 1 ", "is 10", "0 to 9"}),
+    {"MoreLabels", good_images(), numbers({0x801, 4}) + Bytes{7, 0, 9, 9}, "images", {"3 images", "4 labels"}},
+    bad_labels("LabelOutsideTheClasses", numbers({0x801, 3}) + Bytes{7, 10, 11}, {"label 1 ", "is 10", "0 to 9"}),
     {"NoImages", numbers({0x803, 0, 2, 4}), numbers({0x801, 0}), "images", {"0 images of 2 x 4"}},
     bad_images("NoHeight", numbers({0x803, 3, 0, 4}), {"3 images of 0 x 4"}),
     bad_images("NoWidth", numbers({0x803, 3, 2, 0}), {"3 images of 2 x 0"}),
@@ -184,21 +173,15 @@ const std::vector<BadPair> bad_pairs = {
     // 2^64 bytes: a product that wraps around would be 0, and the body would seem complete.
     bad_images("ProductWrapsToZero", numbers({0x803, 1U << 31, 1U << 31, 4}),
                {"2,147,483,648 images of 2147483648 x 4", "only 0 bytes"}),
-    bad_labels("FourBillionLabels", numbers({0x801, most}) + Bytes(9),
-               {"4,294,967,295 labels", "only 9 bytes"}),
-    bad_images("GzipCutInItsTrailer", cut(gzip(good_images()), 4),
-               {"gzip-compressed data are cut short"}),
-    bad_images("GzipCutInItsData", cut(gzip(good_images()), 20),
-               {"gzip-compressed data are cut short"}),
+    bad_labels("FourBillionLabels", numbers({0x801, most}) + Bytes(9), {"4,294,967,295 labels", "only 9 bytes"}),
+    bad_images("GzipCutInItsTrailer", cut(gzip(good_images()), 4), {"gzip-compressed data are cut short"}),
+    bad_images("GzipCutInItsData", cut(gzip(good_images()), 20), {"gzip-compressed data are cut short"}),
     bad_images("GzipHeaderOnly", {0x1f, 0x8b}, {"cut short"}),
-    bad_images("GzipWrongChecksum",
-               with_byte(gzip(good_images()), gzip(good_images()).size() - 7, 0x10),
+    bad_images("GzipWrongChecksum", with_byte(gzip(good_images()), gzip(good_images()).size() - 7, 0x10),
                {"gzip-compressed data are damaged", "incorrect data check"}),
-    bad_images("GzipWrongLength",
-               with_byte(gzip(good_images()), gzip(good_images()).size() - 2, 0x10),
+    bad_images("GzipWrongLength", with_byte(gzip(good_images()), gzip(good_images()).size() - 2, 0x10),
                {"gzip-compressed data are damaged", "incorrect length check"}),
-    bad_images("GzipWrongMethod", with_byte(gzip(good_images()), 2, 1),
-               {"gzip-compressed data are damaged"}),
+    bad_images("GzipWrongMethod", with_byte(gzip(good_images()), 2, 1), {"gzip-compressed data are damaged"}),
     bad_images("GzipThenGarbage", gzip(good_images()) + Bytes{'x'}, {"followed by something else"}),
     bad_images("GzipThenHalfAGzip", gzip(good_images()) + Bytes{0x1f}, {"cut short"}),
     bad_images("GzipThenFalseGzip", gzip(good_images()) + Bytes{0x1f, 0x8c, 1}, {"damaged"}),

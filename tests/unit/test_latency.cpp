@@ -25,14 +25,11 @@ namespace {
 constexpr Index samples = 53;
 
 Dataset make_data() {
-  return make_gaussian({.features = 6, .classes = 4, .spacing = 0.5}, samples, 1,
-                       Purpose::test_data);
+  return make_gaussian({.features = 6, .classes = 4, .spacing = 0.5}, samples, 1, Purpose::test_data);
 }
 
 /// A relu network would start as the zero function.
-ModelOptions make_model() {
-  return {.hidden = {9, 5}, .activation = Activation::sigmoid, .sample = {6}, .classes = 4};
-}
+ModelOptions make_model() { return {.hidden = {9, 5}, .activation = Activation::sigmoid, .sample = {6}, .classes = 4}; }
 
 /// Takes a given time for each answer, and tells its class.
 class Pretender final : public Predictor<float> {
@@ -48,8 +45,7 @@ class Pretender final : public Predictor<float> {
     const auto start = std::chrono::steady_clock::now();
     std::fill_n(classes, rows_, 0);
     ++calls;
-    const auto wanted =
-        std::chrono::milliseconds(slow_every > 0 && calls % slow_every == 0 ? 2 : 0);
+    const auto wanted = std::chrono::milliseconds(slow_every > 0 && calls % slow_every == 0 ? 2 : 0);
     while (std::chrono::steady_clock::now() - start < wanted) continue;
   }
 
@@ -135,9 +131,7 @@ class Other final : public Predictor<double> {
 
 class MeasureLatencies : public testing::Test {
  protected:
-  MeasureLatencies() {
-    copy_parameters_in(network_, initial_parameters(network_.model, make_model(), 1), "the start");
-  }
+  MeasureLatencies() { copy_parameters_in(network_, initial_parameters(network_.model, make_model(), 1), "the start"); }
 
   std::vector<LatencyReport> measure(Index wrong_sample) {
     std::vector<std::unique_ptr<Predictor<double>>> others;
@@ -147,8 +141,7 @@ class MeasureLatencies : public testing::Test {
       others.push_back(std::move(other));
     }
     alive_.fewest = alive_.now;
-    return measure_latencies(std::make_unique<EagerPredictor<double>>(network_), std::move(others),
-                             make_data());
+    return measure_latencies(std::make_unique<EagerPredictor<double>>(network_), std::move(others), make_data());
   }
 
   Network<double> network_ = make_network<double>(make_model(), 1);
@@ -168,9 +161,9 @@ TEST_F(MeasureLatencies, HaveARowForEachPathWhichIsThenGivenBack) {
 
 TEST_F(MeasureLatencies, RefuseWrongAnswers) {
   const std::string sentence = sentence_of([&] { measure(17); });
-  EXPECT_TRUE(sentence.starts_with(
-      "the latency of the path second is not measured, since its answers are wrong: sample 17 of "
-      "the data set is of class "))
+  EXPECT_TRUE(
+      sentence.starts_with("the latency of the path second is not measured, since its answers are wrong: sample 17 of "
+                           "the data set is of class "))
       << sentence;
   EXPECT_TRUE(sentence.ends_with(" on the path eager")) << sentence;
   EXPECT_EQ(alive_.now, 0);

@@ -79,8 +79,7 @@ std::string sentence(const std::function<void()>& function) {
   return "";
 }
 
-Dataset load_for_evaluation(const DatasetOptions& options,
-                            const std::optional<TableEncoding>& encoding = {}) {
+Dataset load_for_evaluation(const DatasetOptions& options, const std::optional<TableEncoding>& encoding = {}) {
   return load_unseen(options, encoding).samples;
 }
 
@@ -112,14 +111,11 @@ TEST(Load, GaussianIsMadeAsItsOptionsSay) {
   DatasetOptions options = named("gaussian");
   options.gaussian = {.features = 4, .classes = 3, .samples = 50, .spacing = 2, .deviation = 0.5};
   const Split split = load_for_training(options);
-  EXPECT_EQ(*split.train.values(),
-            *make_gaussian(options.gaussian, 50, 1, Purpose::training_data).values());
-  EXPECT_EQ(*split.test.values(),
-            *make_gaussian(options.gaussian, 10, 1, Purpose::test_data).values());
+  EXPECT_EQ(*split.train.values(), *make_gaussian(options.gaussian, 50, 1, Purpose::training_data).values());
+  EXPECT_EQ(*split.test.values(), *make_gaussian(options.gaussian, 10, 1, Purpose::test_data).values());
   EXPECT_FALSE(split.encoding.has_value());
   options.train_limit = 51;
-  EXPECT_EQ(usage_error(options),
-            "--train-limit 51 asks for more than the 50 training samples of gaussian");
+  EXPECT_EQ(usage_error(options), "--train-limit 51 asks for more than the 50 training samples of gaussian");
 }
 
 TEST(Load, LimitsTakeTheFirstSamplesAndValidationTheLastOfThese) {
@@ -170,12 +166,10 @@ TEST(Load, FilesOfADataSetAreAllThatItMayBeReadFrom) {
   for (const char* const generated : {"digits", "gaussian", "step"}) {
     EXPECT_EQ(names(named(generated)), Names());
   }
-  EXPECT_EQ(names(idx("a/my-images")),
-            (Names{"a/my-images", "a/my-images.gz", "a/my-labels", "a/my-labels.gz"}));
+  EXPECT_EQ(names(idx("a/my-images")), (Names{"a/my-images", "a/my-images.gz", "a/my-labels", "a/my-labels.gz"}));
   EXPECT_EQ(names({.name = "t.csv.gz", .format = "csv"}), (Names{"t.csv", "t.csv.gz"}));
-  EXPECT_EQ(
-      names({.name = "wholesale", .data_dir = "d"}),
-      (Names{"d/wholesale/wholesale-customers.csv", "d/wholesale/wholesale-customers.csv.gz"}));
+  EXPECT_EQ(names({.name = "wholesale", .data_dir = "d"}),
+            (Names{"d/wholesale/wholesale-customers.csv", "d/wholesale/wholesale-customers.csv.gz"}));
   const Names mnist = names({.name = "fashion-mnist", .data_dir = "d"});
   EXPECT_EQ(mnist.size(), 8U);
   EXPECT_TRUE(mnist.contains("d/fashion-mnist/train-images-idx3-ubyte"));
@@ -223,8 +217,7 @@ TEST(Load, LimitsOfASingleFileApplyToItsParts) {
   expect_equal(split.validation, file.digits.slice(36, 4));
   expect_equal(split.test, file.digits.slice(43, 10));
   options.test_limit = 11;
-  EXPECT_EQ(usage_error(options),
-            "--test-limit 11 asks for more than the 10 test samples of " + options.name);
+  EXPECT_EQ(usage_error(options), "--test-limit 11 asks for more than the 10 test samples of " + options.name);
   EXPECT_EQ(load_for_evaluation(options).size(), 11);
   options.test_limit = 54;
   EXPECT_EQ(sentence<UsageError>([&] { load_for_evaluation(options); }),
@@ -405,8 +398,7 @@ TEST(Load, PredictionNeedsNoLabelsOfATable) {
 
   write_table(folder, "b,a\n1,7\n");
   EXPECT_EQ(sentence<Error>([&] { load_unseen(options, split.encoding); }),
-            (folder / "table.csv").string() +
-                " has the feature columns b, a, but the network was trained on a, b");
+            (folder / "table.csv").string() + " has the feature columns b, a, but the network was trained on a, b");
   options.needs_labels = true;
   EXPECT_THROW(load_unseen(options, split.encoding), UsageError);
 }
@@ -423,18 +415,16 @@ TEST(Load, LabelsAreForTablesOnly) {
 /// Where a file of real data is; empty if it is not there.
 fs::path real(const fs::path& file) {
   const char* const folder = std::getenv(variable);
-  return folder != nullptr && fs::exists(fs::path(folder) / file) ? fs::path(folder) / file
-                                                                  : fs::path();
+  return folder != nullptr && fs::exists(fs::path(folder) / file) ? fs::path(folder) / file : fs::path();
 }
 
 TEST(Load, RealWholesaleCustomersAreAsDescribed) {
   const fs::path file = real("wholesale/wholesale-customers.csv");
   if (file.empty()) GTEST_SKIP() << "there is no wholesale/ in " << variable;
   DatasetOptions options = named("wholesale");
-  EXPECT_EQ(usage_error(options),
-            "--label must name the column of " + file.string() +
-                " that holds the class; the columns are Channel, Region, Fresh, Milk, Grocery, "
-                "Frozen, Detergents_Paper, Delicassen");
+  EXPECT_EQ(usage_error(options), "--label must name the column of " + file.string() +
+                                      " that holds the class; the columns are Channel, Region, Fresh, Milk, Grocery, "
+                                      "Frozen, Detergents_Paper, Delicassen");
   options.label = "Channel";
   EXPECT_EQ(load_for_training(options).train.size(), 352);
   EXPECT_EQ(load_for_training(options).test.size(), 88);
@@ -446,9 +436,8 @@ TEST(Load, RealWholesaleCustomersAreAsDescribed) {
   EXPECT_EQ(count(all, 0), 298);
   EXPECT_EQ(count(all, 1), 142);
   const Table raw = read_csv(file, "Channel");
-  EXPECT_EQ(raw.encoding.features,
-            (std::vector<std::string>{"Region", "Fresh", "Milk", "Grocery", "Frozen",
-                                      "Detergents_Paper", "Delicassen"}));
+  EXPECT_EQ(raw.encoding.features, (std::vector<std::string>{"Region", "Fresh", "Milk", "Grocery", "Frozen",
+                                                             "Detergents_Paper", "Delicassen"}));
   const Standardization found = standardization_of(raw.dataset);
   EXPECT_NEAR(found.mean[1], 12000.30, 0.005);
   EXPECT_NEAR(found.mean[2], 5796.27, 0.005);

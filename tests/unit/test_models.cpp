@@ -49,9 +49,9 @@ std::vector<std::vector<T>> starting_values(const ModelOptions& options, std::ui
 TEST(Models, HaveTheDocumentedParameters) {
   const std::vector<NameAndShape> none = {{"fc1/weight", {24, 10}}, {"fc1/bias", {10}}};
   EXPECT_EQ(parameters_of(mlp({})), none);
-  const std::vector<NameAndShape> three = {
-      {"fc1/weight", {24, 7}}, {"fc1/bias", {7}},  {"fc2/weight", {7, 5}},   {"fc2/bias", {5}},
-      {"fc3/weight", {5, 11}}, {"fc3/bias", {11}}, {"fc4/weight", {11, 10}}, {"fc4/bias", {10}}};
+  const std::vector<NameAndShape> three = {{"fc1/weight", {24, 7}},  {"fc1/bias", {7}},       {"fc2/weight", {7, 5}},
+                                           {"fc2/bias", {5}},        {"fc3/weight", {5, 11}}, {"fc3/bias", {11}},
+                                           {"fc4/weight", {11, 10}}, {"fc4/bias", {10}}};
   EXPECT_EQ(parameters_of(mlp({7, 5, 11})), three);
   const std::vector<NameAndShape> one_unit = {{"fc1/weight", {3, 1}}, {"fc1/bias", {1}}};
   EXPECT_EQ(parameters_of(neuron), one_unit);
@@ -124,8 +124,7 @@ TEST(Models, WeightsFillTheIntervalThatTheirActivationAsksFor) {
 }
 
 /// The dot product of columns j and k of a row-major matrix.
-double columns_dot(const std::vector<double>& matrix, std::size_t cols, std::size_t j,
-                   std::size_t k) {
+double columns_dot(const std::vector<double>& matrix, std::size_t cols, std::size_t j, std::size_t k) {
   double sum = 0;
   for (std::size_t i = 0; i < matrix.size(); i += cols) sum += matrix[i + j] * matrix[i + k];
   return sum;
@@ -216,10 +215,10 @@ TEST(Models, OutputsAreSigmoidOnlyWithSquaredErrorAndSigmoidLayers) {
 
 TEST(Models, NeuronNamesClassOneFromOneHalfOn) {
   Network<double> network = make_network<double>(neuron, 3);
-  copy_parameters_in(network,
-                     {{.name = "fc1/weight", .shape = {3, 1}, .values = {1, 0, 0}},
-                      {.name = "fc1/bias", .shape = {1}, .values = {0}}},
-                     "the test");
+  copy_parameters_in(
+      network,
+      {{.name = "fc1/weight", .shape = {3, 1}, .values = {1, 0, 0}}, {.name = "fc1/bias", .shape = {1}, .values = {0}}},
+      "the test");
   const Dataset data({3}, 2, std::vector<double>{-1e-9, 5, 5, 0, 5, 5, 1e-9, 5, 5}, {1, 1, 1});
   const std::vector<std::uint32_t> order = {0, 1, 2};
   network.executor->read_from(data, order);

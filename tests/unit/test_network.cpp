@@ -54,10 +54,9 @@ std::vector<ProgramCase> program_cases() {
     cases.push_back({name + "_evaluated", model, model.program});
     for (const int workers : {1, 3}) {
       for (const Average average : {Average::gradients, Average::weights}) {
-        const TrainingPrograms training =
-            build_training(model, {.l2 = 0.1}, {.workers = workers, .average = average});
-        const std::string how = "_of_" + std::to_string(workers) +
-                                (average == Average::weights ? "_averaging_weights" : "");
+        const TrainingPrograms training = build_training(model, {.l2 = 0.1}, {.workers = workers, .average = average});
+        const std::string how =
+            "_of_" + std::to_string(workers) + (average == Average::weights ? "_averaging_weights" : "");
         cases.push_back({name + "_step" + how, model, training.step});
         if (average == Average::gradients) continue;
         cases.push_back({name + "_mean" + how, model, training.mean});
@@ -138,9 +137,7 @@ struct AnyOperand {
 
 template <typename Op, std::size_t... i>
 constexpr bool begins_with_operands(std::index_sequence<i...> /*count*/) {
-  return requires {
-    Op{(static_cast<void>(i), AnyOperand())...};
-  };
+  return requires { Op{(static_cast<void>(i), AnyOperand())...}; };
 }
 
 /// How many of its members are operands, which stand before all attributes.
@@ -162,8 +159,7 @@ constexpr std::size_t nested_operand_count() {
 template <typename Op>
 void expect_operands_named_once() {
   Op op;
-  EXPECT_EQ(std::tuple_size_v<decltype(op.operands(op))>,
-            operand_count<Op>() + nested_operand_count<Op>());
+  EXPECT_EQ(std::tuple_size_v<decltype(op.operands(op))>, operand_count<Op>() + nested_operand_count<Op>());
 
   int next = 0;
   const auto fill = [&](auto& member) {
@@ -205,38 +201,35 @@ TEST(Operation, HasANameOfItsOwn) {
 
 TEST(Print, ShowsTheTwentyLinesOfATrainingStep) {
   EXPECT_EQ(texts_of(step_of(mlp)),
-            (std::vector<std::string>{
-                "gather  features, labels, order -> batch, batch labels",
-                "gemm  batch, fc1/weight -> fc1/product",
-                "add_bias  fc1/product, fc1/bias -> fc1/sum",
-                "relu  fc1/sum -> fc1/output",
-                "gemm  fc1/output, fc2/weight -> fc2/product",
-                "add_bias  fc2/product, fc2/bias -> fc2/output",
-                "softmax_cross_entropy  fc2/output, batch labels -> probabilities, row losses",
-                "argmax  fc2/output -> classes",
-                "accumulate  row losses, classes, batch labels, totals -> totals",
-                "softmax_cross_entropy_backward  probabilities, batch labels -> d fc2/output",
-                "column_sums  d fc2/output -> d fc2/bias",
-                "gemm  d fc2/output, fc2/weight -> d fc1/output",
-                "gemm  fc1/output, d fc2/output -> d fc2/weight",
-                "relu_backward  fc1/output, d fc1/output -> d fc1/sum",
-                "column_sums  d fc1/sum -> d fc1/bias",
-                "gemm  batch, d fc1/sum -> d fc1/weight",
-                "sgd_update  d fc1/weight, fc1/weight -> fc1/weight",
-                "sgd_update  d fc1/bias, fc1/bias -> fc1/bias",
-                "sgd_update  d fc2/weight, fc2/weight -> fc2/weight",
-                "sgd_update  d fc2/bias, fc2/bias -> fc2/bias"}));
+            (std::vector<std::string>{"gather  features, labels, order -> batch, batch labels",
+                                      "gemm  batch, fc1/weight -> fc1/product",
+                                      "add_bias  fc1/product, fc1/bias -> fc1/sum",
+                                      "relu  fc1/sum -> fc1/output",
+                                      "gemm  fc1/output, fc2/weight -> fc2/product",
+                                      "add_bias  fc2/product, fc2/bias -> fc2/output",
+                                      "softmax_cross_entropy  fc2/output, batch labels -> probabilities, row losses",
+                                      "argmax  fc2/output -> classes",
+                                      "accumulate  row losses, classes, batch labels, totals -> totals",
+                                      "softmax_cross_entropy_backward  probabilities, batch labels -> d fc2/output",
+                                      "column_sums  d fc2/output -> d fc2/bias",
+                                      "gemm  d fc2/output, fc2/weight -> d fc1/output",
+                                      "gemm  fc1/output, d fc2/output -> d fc2/weight",
+                                      "relu_backward  fc1/output, d fc1/output -> d fc1/sum",
+                                      "column_sums  d fc1/sum -> d fc1/bias",
+                                      "gemm  batch, d fc1/sum -> d fc1/weight",
+                                      "sgd_update  d fc1/weight, fc1/weight -> fc1/weight",
+                                      "sgd_update  d fc1/bias, fc1/bias -> fc1/bias",
+                                      "sgd_update  d fc2/weight, fc2/weight -> fc2/weight",
+                                      "sgd_update  d fc2/bias, fc2/bias -> fc2/bias"}));
 }
 
 TEST(Print, ShowsWhatAFusedLineReplaces) {
   EXPECT_EQ(replaced_text({.operation = Relu()}), "");
-  EXPECT_EQ(
-      replaced_text({.operation = Linear(), .replaces = {Gather(), Gemm(), AddBias(), Relu()}}),
-      "gather gemm add_bias relu");
-  EXPECT_EQ(
-      replaced_text({.operation = UpdateBySum(),
-                     .replaces = {Sum(), Sum(), SgdUpdate(), SgdUpdate(), SgdUpdate(), Sum()}}),
-      "sum x2 sgd_update x3 sum");
+  EXPECT_EQ(replaced_text({.operation = Linear(), .replaces = {Gather(), Gemm(), AddBias(), Relu()}}),
+            "gather gemm add_bias relu");
+  EXPECT_EQ(replaced_text(
+                {.operation = UpdateBySum(), .replaces = {Sum(), Sum(), SgdUpdate(), SgdUpdate(), SgdUpdate(), Sum()}}),
+            "sum x2 sgd_update x3 sum");
 }
 
 TEST(Print, LeavesOutTheMiddleOfManyNames) {
@@ -262,8 +255,7 @@ Cost cost_in(const Program& program, const std::string& text) {
   return {};
 }
 
-void expect_cost(const Program& program, const std::string& text, double operations,
-                 double elements) {
+void expect_cost(const Program& program, const std::string& text, double operations, double elements) {
   const Cost cost = cost_in(program, text);
   EXPECT_EQ(cost.operations, operations) << text;
   EXPECT_EQ(cost.bytes, 4 * elements) << text;
@@ -272,22 +264,17 @@ void expect_cost(const Program& program, const std::string& text, double operati
 TEST(CostOf, ALayerIsExact) {
   const Program step = step_of(mlp);
   const double first = 2 * rows * 784 * 256;
-  expect_cost(step, "gemm  batch, fc1/weight -> fc1/product", first,
-              rows * 784 + 784 * 256 + rows * 256);
-  expect_cost(step, "gemm  batch, d fc1/sum -> d fc1/weight", first,
-              rows * 784 + 784 * 256 + rows * 256);
+  expect_cost(step, "gemm  batch, fc1/weight -> fc1/product", first, rows * 784 + 784 * 256 + rows * 256);
+  expect_cost(step, "gemm  batch, d fc1/sum -> d fc1/weight", first, rows * 784 + 784 * 256 + rows * 256);
   // What is in place is read and written; the bias is read once.
-  expect_cost(step, "add_bias  fc1/product, fc1/bias -> fc1/sum", rows * 256 + 256,
-              2 * rows * 256 + 256);
+  expect_cost(step, "add_bias  fc1/product, fc1/bias -> fc1/sum", rows * 256 + 256, 2 * rows * 256 + 256);
   expect_cost(step, "relu  fc1/sum -> fc1/output", rows * 256, 2 * rows * 256);
   expect_cost(step, "column_sums  d fc1/sum -> d fc1/bias", rows * 256, rows * 256 + 256);
   // l2 costs two more operations, and applies to weights only.
-  expect_cost(step, "sgd_update  d fc1/weight, fc1/weight -> fc1/weight", 4 * 784 * 256,
-              3 * 784 * 256);
+  expect_cost(step, "sgd_update  d fc1/weight, fc1/weight -> fc1/weight", 4 * 784 * 256, 3 * 784 * 256);
   expect_cost(step, "sgd_update  d fc1/bias, fc1/bias -> fc1/bias", 2 * 256, 3 * 256);
   // Of the data set, the batch's samples only: read and written, a label and a number of a sample.
-  expect_cost(step, "gather  features, labels, order -> batch, batch labels", 0,
-              rows * (2 * 784 + 2 + 1));
+  expect_cost(step, "gather  features, labels, order -> batch, batch labels", 0, rows * (2 * 784 + 2 + 1));
 }
 
 TEST(CostOf, AConvolutionIsExact) {
@@ -304,8 +291,8 @@ TEST(CostOf, AConvolutionIsExact) {
               "convolution_backward  conv1/output, conv2/filter, d conv2/sum -> d conv1/output, "
               "d conv2/filter",
               2 * second, 2 * rows * 12 * 12 * 32 + 2 * filters + rows * 8 * 8 * 64);
-  expect_cost(step, "convolution_backward  batch, conv1/filter, d conv1/sum -> d conv1/filter",
-              first, rows * 784 + 2 * 25 * 32 + rows * 24 * 24 * 32);
+  expect_cost(step, "convolution_backward  batch, conv1/filter, d conv1/sum -> d conv1/filter", first,
+              rows * 784 + 2 * 25 * 32 + rows * 24 * 24 * 32);
   expect_cost(step, "average_pool  conv1/activated -> conv1/output", rows * 24 * 24 * 32,
               rows * (24 * 24 + 12 * 12) * 32);
 }
@@ -322,21 +309,19 @@ TEST(CostOf, WorkersIsThatOfOne) {
     return operations;
   };
   for (const Index batch : {1, 2, 7, 100}) {
-    EXPECT_EQ(products(step_of(mlp), batch),
-              static_cast<double>(2 * batch) * (2 * 784 * 256 + 3 * 256 * 10));
+    EXPECT_EQ(products(step_of(mlp), batch), static_cast<double>(2 * batch) * (2 * 784 * 256 + 3 * 256 * 10));
     EXPECT_EQ(products(step_of(mlp, {.workers = 3}), batch), products(step_of(mlp), batch));
   }
 }
 
 TEST(CostOf, AFusedLineIsWhatItReplacesOnItsOwnOperands) {
   const Program step = step_of(mlp);
-  const Line fused = {
-      .operation = Linear{.input = named(step, "batch"),
-                          .weight = named(step, "fc1/weight"),
-                          .bias = named(step, "fc1/bias"),
-                          .output = named(step, "fc1/output"),
-                          .activation = Activation::relu},
-      .replaces = {step.lines[1].operation, step.lines[2].operation, step.lines[3].operation}};
+  const Line fused = {.operation = Linear{.input = named(step, "batch"),
+                                          .weight = named(step, "fc1/weight"),
+                                          .bias = named(step, "fc1/bias"),
+                                          .output = named(step, "fc1/output"),
+                                          .activation = Activation::relu},
+                      .replaces = {step.lines[1].operation, step.lines[2].operation, step.lines[3].operation}};
   const Cost cost = cost_of(step, fused, 100, 4);
   EXPECT_EQ(cost.operations, 2 * rows * 784 * 256 + rows * 256 + 256 + rows * 256);
   EXPECT_EQ(cost.bytes, 4 * (rows * 784 + 784 * 256 + 256 + rows * 256));
@@ -365,8 +350,7 @@ TEST(ExpectValid, RefusesWhatIsReadBeforeItIsWritten) {
   Chain chain(3);
   EXPECT_NO_THROW(expect_valid(chain.program));
   std::swap(chain.program.lines[1], chain.program.lines[2]);
-  EXPECT_EQ(logic_error_of([&] { expect_valid(chain.program); }),
-            "relu reads, too early or late, v2");
+  EXPECT_EQ(logic_error_of([&] { expect_valid(chain.program); }), "relu reads, too early or late, v2");
 }
 
 TEST(ExpectValid, RefusesWhatIsReadWhereItIsOverwritten) {
@@ -375,8 +359,7 @@ TEST(ExpectValid, RefusesWhatIsReadWhereItIsOverwritten) {
   EXPECT_NO_THROW(expect_valid(chain.program));
   const ValueId late = chain.program.add({.name = "late"});
   chain.program.append(Relu{.x = chain.values[1], .y = late});
-  EXPECT_EQ(logic_error_of([&] { expect_valid(chain.program); }),
-            "relu reads, too early or late, v1");
+  EXPECT_EQ(logic_error_of([&] { expect_valid(chain.program); }), "relu reads, too early or late, v1");
 }
 
 TEST(ExpectValid, RefusesWhatIsWrittenTwice) {
@@ -447,10 +430,8 @@ struct Differentiable {
   }
 
   Program program;
-  ValueId input =
-      program.add({.name = "input", .shape = {3}, .role = Role::data, .is_batched = true});
-  ValueId labels = program.add(
-      {.name = "labels", .role = Role::data, .type = Type::classes, .is_batched = true});
+  ValueId input = program.add({.name = "input", .shape = {3}, .role = Role::data, .is_batched = true});
+  ValueId labels = program.add({.name = "labels", .role = Role::data, .type = Type::classes, .is_batched = true});
 };
 
 /// input -> shared weight -> hidden -+-> left weight -> left loss
@@ -462,8 +443,7 @@ TEST(Differentiate, FollowsTheLossOnly) {
   const ValueId left = fork.add_weight("left");
   const ValueId right = fork.add_weight("right");
   const ValueId hidden = append_linear(p, "fc1", fork.input, shared, {}, Activation::relu);
-  const ValueId loss =
-      fork.add_loss("left loss", append_linear(p, "fc2", hidden, left, {}, Activation::none));
+  const ValueId loss = fork.add_loss("left loss", append_linear(p, "fc2", hidden, left, {}, Activation::none));
   fork.add_loss("right loss", append_linear(p, "fc3", hidden, right, {}, Activation::none));
   Differentiated both = differentiate(p, loss);
   expect_valid(both.program);
@@ -494,8 +474,7 @@ TEST(Differentiate, RefusesWhatHasNoRule) {
     d.add_weight("x");
     d.program.add({.name = "y", .shape = {3, 3}});
     d.program.append(operation);
-    const ValueId losses =
-        d.add_loss("loss", append_linear(d.program, "fc", d.input, y, {}, Activation::none));
+    const ValueId losses = d.add_loss("loss", append_linear(d.program, "fc", d.input, y, {}, Activation::none));
     EXPECT_EQ(logic_error_of([&] { differentiate(d.program, losses); }),
               name.empty() ? "no error" : "there is no rule for the derivative of " + name);
   }
@@ -516,10 +495,9 @@ TEST(Differentiate, AddsUpOverProcessesWhatTheyReplicate) {
   expect_valid(both.program);
   const std::vector<std::string> texts = texts_of(both.program);
   EXPECT_EQ(std::vector<std::string>(texts.begin() + 5, texts.end()),
-            (std::vector<std::string>{
-                "squared_error_backward  fc2/output, labels -> d fc2/output",
-                "gemm  d fc2/output, second -> d copy", "gemm  copy, d fc2/output -> d second",
-                "all_reduce  d copy -> d copy", "gemm  input, d copy -> d first"}));
+            (std::vector<std::string>{"squared_error_backward  fc2/output, labels -> d fc2/output",
+                                      "gemm  d fc2/output, second -> d copy", "gemm  copy, d fc2/output -> d second",
+                                      "all_reduce  d copy -> d copy", "gemm  input, d copy -> d first"}));
 }
 
 }  // namespace

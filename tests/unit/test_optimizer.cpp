@@ -45,9 +45,7 @@ TEST(Updates, KeepWhatTheirRuleNeeds) {
   };
   for (const auto& [sgd, plain, states] :
        std::vector<Kept>{{{.learning_rate = 0.5, .l2 = 0.25}, true, {}},
-                         {{.rule = Rule::momentum},
-                          false,
-                          {"velocity/fc1/weight [4, 3]", "velocity/fc1/bias [3]"}},
+                         {{.rule = Rule::momentum}, false, {"velocity/fc1/weight [4, 3]", "velocity/fc1/bias [3]"}},
                          {{.rule = Rule::adam},
                           false,
                           {"first_moment/fc1/weight [4, 3]", "second_moment/fc1/weight [4, 3]",

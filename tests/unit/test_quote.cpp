@@ -34,8 +34,7 @@ TEST(Quote, WritesOutWhatATerminalWouldObey) {
 }
 
 TEST(Quote, WritesOutWhatIsNotUtf8) {
-  for (const std::string wrong :
-       {"\xe9", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
+  for (const std::string wrong : {"\xe9", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
     EXPECT_FALSE(is_utf8(wrong));
     EXPECT_EQ(escaped("x" + wrong).find("x\\x"), 0U) << wrong;
     EXPECT_TRUE(is_utf8(escaped(wrong))) << wrong;
@@ -60,9 +59,7 @@ TEST(NearMiss, GuessesNothingElse) {
   EXPECT_EQ(suggestion(std::string(100000, 'x'), names), "");
 }
 
-TEST(NearMiss, TakesTheNearest) {
-  EXPECT_EQ(suggestion("trains", {"brain", "train", "drains"}), "train");
-}
+TEST(NearMiss, TakesTheNearest) { EXPECT_EQ(suggestion("trains", {"brain", "train", "drains"}), "train"); }
 
 TEST(NearMiss, EndsASentence) {
   EXPECT_EQ(did_you_mean("cn", names), "; did you mean cnn?");

@@ -32,11 +32,7 @@ class RunReport : public testing::Test {
     report.precision = "double";
     report.batch_size = 100;
     report.seed = 18446744073709551615U;
-    report.epochs = {{.epoch = 1,
-                      .train_loss = 0.1,
-                      .train_accuracy = 0.5,
-                      .seconds = 2,
-                      .images_per_second = 1000},
+    report.epochs = {{.epoch = 1, .train_loss = 0.1, .train_accuracy = 0.5, .seconds = 2, .images_per_second = 1000},
                      {.epoch = 2,
                       .train_loss = 1.0 / 3,
                       .train_accuracy = 0.75,
@@ -73,26 +69,18 @@ TEST_F(RunReport, SaysWhatWasAskedFor) {
   report.workers = 4;
   report.test_loss = 0.2;
   report.test_accuracy = 0.97;
-  report.steps = {{.epoch = 1,
-                   .step = 10,
-                   .loss = 0.5,
-                   .accuracy = 0.25,
-                   .learning_rate = 0.1,
-                   .images_per_second = 7}};
+  report.steps = {
+      {.epoch = 1, .step = 10, .loss = 0.5, .accuracy = 0.25, .learning_rate = 0.1, .images_per_second = 7}};
   report.best_epoch = 2;
   report.latency = {{.path = "eager", .samples = 200, .median_seconds = 3e-5}};
   report.timings = {{.operation = "fc1 (linear)", .calls = 7, .forward_seconds = 0.5},
-                    {.operation = "relu",
-                     .bytes = 12,
-                     .operations = 0,
-                     .floor_seconds = 0.25,
-                     .bound = "memory"}};
+                    {.operation = "relu", .bytes = 12, .operations = 0, .floor_seconds = 0.25, .bound = "memory"}};
   report.class_names = {"cat", "dog"};
   report.confusion = {{{3, 1}, {0, 0}}, {1, 0}, {0.75, std::nullopt}};
   const Image image = {.height = 2, .width = 1, .channels = 3, .pixels = {0, 15, 16, 255, 1, 160}};
-  report.mistakes = std::vector<MistakeReport>{
-      {.sample = 4, .label = 0, .predicted = 1, .confidence = 0.875},
-      {.sample = 5, .label = 0, .predicted = 1, .confidence = 0.75, .image = image}};
+  report.mistakes =
+      std::vector<MistakeReport>{{.sample = 4, .label = 0, .predicted = 1, .confidence = 0.875},
+                                 {.sample = 5, .label = 0, .predicted = 1, .confidence = 0.75, .image = image}};
   report.predictions = {{.sample = 0, .label = 1, .predicted = 0, .scores = {0.75, 0.25}},
                         {.sample = 1, .label = std::nullopt, .predicted = 1, .scores = {0, 1}}};
   Json expected = written_training;
@@ -122,10 +110,8 @@ TEST_F(RunReport, SaysWhatWasAskedFor) {
 
 TEST_F(RunReport, CommandCanBePastedIntoAShell) {
   Report report;
-  report.command = {
-      "./stage01_serial", "train", "--hidden=256,128", "my file", "it's", "", "$HOME"};
-  EXPECT_EQ(written(report)["command"],
-            "./stage01_serial train --hidden=256,128 'my file' 'it'\\''s' '' '$HOME'");
+  report.command = {"./stage01_serial", "train", "--hidden=256,128", "my file", "it's", "", "$HOME"};
+  EXPECT_EQ(written(report)["command"], "./stage01_serial train --hidden=256,128 'my file' 'it'\\''s' '' '$HOME'");
 }
 
 TEST_F(RunReport, CommandThatIsNotUtf8IsWrittenAllTheSame) {

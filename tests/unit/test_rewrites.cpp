@@ -45,9 +45,7 @@ std::optional<Program> fuse_any(const Program& program, Random& random) {
   const std::vector<ValueId> written = written_by(fused);
   const Dependencies dependencies(program);
   bool is_possible = true;
-  const auto any_member = [&](const auto& test) {
-    return std::any_of(members.begin(), members.end(), test);
-  };
+  const auto any_member = [&](const auto& test) { return std::any_of(members.begin(), members.end(), test); };
   for (std::size_t i = 0; i < program.lines.size(); ++i) {
     if (any_member([&](std::size_t member) { return member == i; })) continue;
     const auto follows = [&](std::size_t member) { return dependencies.follows(i, member); };
@@ -76,8 +74,7 @@ std::optional<Program> fuse_any(const Program& program, Random& random) {
 /// Sums and functions of three numbers at a time, some in the place of what is no longer needed.
 Program random_program(Random& random) {
   Program program;
-  std::vector<ValueId> readable = {
-      program.add({.name = "given", .shape = {3}, .role = Role::weight})};
+  std::vector<ValueId> readable = {program.add({.name = "given", .shape = {3}, .role = Role::weight})};
   for (int i = 0; i < 12; ++i) {
     const ValueId x = readable[random.below(readable.size())];
     const ValueId other = readable[random.below(readable.size())];
@@ -163,8 +160,7 @@ TEST(Rewrites, KeepWhatAnyNetworkLearns) {
       ++fusions;
       EXPECT_EQ(learned(shared, *fused), expected);
     }
-    expect_within(expected, widened(learned(alone, alone)),
-                  std::vector<long double>(expected.size(), 1e-12L));
+    expect_within(expected, widened(learned(alone, alone)), std::vector<long double>(expected.size(), 1e-12L));
   }
   EXPECT_GT(fusions, 100);
 }
@@ -184,8 +180,7 @@ TEST(Fuse, ReplacesLinesByOneThatRemembersThem) {
   const Program result = rewriter.finish();
   expect_valid(result);
   EXPECT_EQ(texts_of(result), std::vector<std::string>{"replicate  given -> c"});
-  EXPECT_EQ(replaced_text(result.lines[0]), "relu sigmoid copy")
-      << "a fused line is expanded when it is fused again";
+  EXPECT_EQ(replaced_text(result.lines[0]), "relu sigmoid copy") << "a fused line is expanded when it is fused again";
 }
 
 TEST(Rewriter, FindsWritersAndReaders) {
@@ -274,9 +269,7 @@ TEST(Layers, RefuseWhatDoesNotGoTogether) {
 
 /// A user's choice of data or model is to blame.
 TEST(CnnImages, ThatDoNotGoThroughAreRefused) {
-  const auto build = [](const Shape& sample) {
-    build_model({.name = "cnn", .sample = sample, .classes = 3});
-  };
+  const auto build = [](const Shape& sample) { build_model({.name = "cnn", .sample = sample, .classes = 3}); };
   EXPECT_NO_THROW(build({16, 16, 1}));
   EXPECT_NO_THROW(build({28, 16, 3}));
   for (const Shape& sample : {Shape{4, 28, 1}, Shape{28, 27, 1}, Shape{12, 12, 1}, Shape{784}}) {

@@ -79,8 +79,7 @@ TEST(SerialActivations, EachGoesBackByItsDerivative) {
     serial::activate_backward(one.activation, n, y.data(), gradients.data(), gradients.data());
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (one.activation == Activation::relu && std::abs(x[i]) < step) continue;  // the kink
-      EXPECT_NEAR(gradients[i], 3 * (after[i] - before[i]) / (2 * step), 1e-8)
-          << one.name << " at " << x[i];
+      EXPECT_NEAR(gradients[i], 3 * (after[i] - before[i]) / (2 * step), 1e-8) << one.name << " at " << x[i];
     }
   }
 }
@@ -121,8 +120,7 @@ TYPED_TEST(SerialElementwise, LowestColumnWinsTies) {
 
 TYPED_TEST(SerialElementwise, ThresholdIncludesTheCut) {
   using T = TypeParam;
-  const std::vector<T> x = {std::nextafter(T{0.5}, T{0}), T{0.5}, std::nextafter(T{0.5}, T{1}),
-                            this->nan};
+  const std::vector<T> x = {std::nextafter(T{0.5}, T{0}), T{0.5}, std::nextafter(T{0.5}, T{1}), this->nan};
   std::vector<std::int32_t> out = {-7, -7, -7, -7};
   serial::threshold(4, T{0.5}, x.data(), out.data());
   EXPECT_EQ(out, (std::vector<std::int32_t>{0, 1, 1, 0}));

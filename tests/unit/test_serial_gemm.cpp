@@ -54,16 +54,14 @@ struct GemmSize {
 /// Nothing, one, primes, just below and above what the variants cut their work into (rows: 6 or 8;
 /// columns: up to 32, 256; steps of k: 8, 256), wider than tall and taller than wide.
 const std::vector<GemmSize> gemm_sizes = {
-    {0, 3, 2},   {3, 0, 2},   {3, 2, 0},     {1, 1, 1},    {1, 7, 1},     {7, 1, 5},
-    {2, 3, 4},   {4, 4, 4},   {5, 7, 3},     {8, 32, 16},  {9, 33, 17},   {13, 31, 37},
-    {47, 5, 2},  {3, 67, 29}, {11, 17, 255}, {5, 37, 256}, {19, 35, 257}, {7, 3, 521},
-    {3, 256, 8}, {2, 257, 7}, {7, 523, 9}};
+    {0, 3, 2},     {3, 0, 2},    {3, 2, 0},     {1, 1, 1},   {1, 7, 1},    {7, 1, 5},   {2, 3, 4},
+    {4, 4, 4},     {5, 7, 3},    {8, 32, 16},   {9, 33, 17}, {13, 31, 37}, {47, 5, 2},  {3, 67, 29},
+    {11, 17, 255}, {5, 37, 256}, {19, 35, 257}, {7, 3, 521}, {3, 256, 8},  {2, 257, 7}, {7, 523, 9}};
 
 /// op(A) op(B) and |op(A)| |op(B)|, by the definition, in long double.
 template <typename T>
 struct Product {
-  Product(const GemmSize& size, Transpose op_a, Transpose op_b, const std::vector<T>& a,
-          const std::vector<T>& b)
+  Product(const GemmSize& size, Transpose op_a, Transpose op_b, const std::vector<T>& a, const std::vector<T>& b)
       : sum(static_cast<std::size_t>(size.m * size.n), 0), magnitude(sum) {
     for (Index i = 0; i < size.m; ++i) {
       for (Index j = 0; j < size.n; ++j) {
@@ -85,8 +83,8 @@ template <typename T>
 std::string describe(const GemmProblem<T>& p, const Kernel<T>& kernel) {
   return kernel.name + ", m = " + std::to_string(p.m) + ", n = " + std::to_string(p.n) +
          ", k = " + std::to_string(p.k) + (p.op_a == Transpose::yes ? ", A transposed" : "") +
-         (p.op_b == Transpose::yes ? ", B transposed" : "") +
-         ", alpha = " + std::to_string(p.alpha) + ", beta = " + std::to_string(p.beta);
+         (p.op_b == Transpose::yes ? ", B transposed" : "") + ", alpha = " + std::to_string(p.alpha) +
+         ", beta = " + std::to_string(p.beta);
 }
 
 /// Runs one problem and compares it with alpha * product + beta * C. The elements behind C must
@@ -106,8 +104,7 @@ void check(const Kernel<T>& kernel, GemmProblem<T> problem, const Product<T>& pr
   std::vector<long double> expected(before.size());
   std::vector<long double> bounds(before.size());
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const long double old =
-        problem.beta == T{0} ? 0 : problem.beta * static_cast<long double>(before[i]);
+    const long double old = problem.beta == T{0} ? 0 : problem.beta * static_cast<long double>(before[i]);
     expected[i] = problem.alpha * product.sum[i] + old;
     bounds[i] = static_cast<long double>(problem.k + 4) * std::numeric_limits<T>::epsilon() *
                 (std::abs(problem.alpha) * product.magnitude[i] + std::abs(old));
@@ -159,8 +156,7 @@ TYPED_TEST(SerialGemm, NaNInAnOperandReachesItsRowOrColumnAndNothingElse) {
     a[3 * size.k + 18] = std::numeric_limits<T>::quiet_NaN();
     b[17 * size.n + 36] = std::numeric_limits<T>::quiet_NaN();
     std::vector<T> c(static_cast<std::size_t>(size.m * size.n), 0);
-    kernel.multiply(
-        {.m = size.m, .n = size.n, .k = size.k, .a = a.data(), .b = b.data(), .c = c.data()});
+    kernel.multiply({.m = size.m, .n = size.n, .k = size.k, .a = a.data(), .b = b.data(), .c = c.data()});
     for (Index i = 0; i < size.m * size.n; ++i) {
       const bool expected = i / size.n == 3 || i % size.n == 36;
       ASSERT_EQ(std::isnan(c[i]), expected) << kernel.name << ", element " << i;
@@ -197,8 +193,7 @@ TYPED_TEST(SerialGemm, ExecutorUsesTheFormItWasGiven) {
 TYPED_TEST(SerialGemm, BlasRefusesDimensionsBeyondItsIntegers) {
   using T = TypeParam;
   const Index large = Index{1} << 31;
-  for (const GemmSize& size :
-       {GemmSize{large, 1, 1}, GemmSize{1, large, 1}, GemmSize{1, 1, large}}) {
+  for (const GemmSize& size : {GemmSize{large, 1, 1}, GemmSize{1, large, 1}, GemmSize{1, 1, large}}) {
     // The refusal comes before any element is touched, so there need not be any.
     const GemmProblem<T> problem{.m = size.m, .n = size.n, .k = size.k};
     EXPECT_EQ(sentence_of([&] { serial::gemm(GemmVariant::blas, problem); }),
@@ -210,13 +205,10 @@ TYPED_TEST(SerialGemm, BlasRefusesDimensionsBeyondItsIntegers) {
 TEST(GemmVariants, NamesAreParsedAndOthersRefused) {
   EXPECT_EQ(serial::gemm_variant_names(), (std::vector<std::string>{"naive", "reordered", "blas"}));
   for (const GemmVariant variant : variants) {
-    EXPECT_EQ(serial::parse_gemm_variant(
-                  serial::gemm_variant_names().at(static_cast<std::size_t>(variant))),
-              variant);
+    EXPECT_EQ(serial::parse_gemm_variant(serial::gemm_variant_names().at(static_cast<std::size_t>(variant))), variant);
   }
   EXPECT_THROW(serial::parse_gemm_variant("fast"), UsageError);
-  EXPECT_EQ(sentence_of([] { serial::parse_gemm_variant("fast"); }),
-            "there is no variant of GEMM named 'fast'");
+  EXPECT_EQ(sentence_of([] { serial::parse_gemm_variant("fast"); }), "there is no variant of GEMM named 'fast'");
 }
 
 }  // namespace

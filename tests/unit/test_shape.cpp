@@ -88,8 +88,7 @@ TEST(Tensor, TooLittleMemoryIsSaidInASentence) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "AddressSanitizer ends the program instead of refusing the memory";
 #endif
-  expect_contains(sentence_of([] { const Tensor<char> tensor({Index{1} << 60}); }),
-                  ": 1.2 EB more are needed");
+  expect_contains(sentence_of([] { const Tensor<char> tensor({Index{1} << 60}); }), ": 1.2 EB more are needed");
 }
 
 }  // namespace

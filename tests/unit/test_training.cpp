@@ -56,10 +56,7 @@ ModelOptions make_model(Activation activation = Activation::relu) {
 }
 
 TrainingOptions make_options(std::int64_t epochs) {
-  return {.batch_size = batch_size,
-          .epochs = epochs,
-          .sgd = {.learning_rate = 0.1, .l2 = 0.001},
-          .seed = 5};
+  return {.batch_size = batch_size, .epochs = epochs, .sgd = {.learning_rate = 0.1, .l2 = 0.001}, .seed = 5};
 }
 
 /// With a rule, and a rate that is another one in every step of six epochs.
@@ -120,8 +117,7 @@ struct Training {
     recorder.steps.reserve(1000);
   }
 
-  std::unique_ptr<ObservedExecutor<T>> use(const Plan& plan,
-                                           std::unique_ptr<ObservedExecutor<T>> own) {
+  std::unique_ptr<ObservedExecutor<T>> use(const Plan& plan, std::unique_ptr<ObservedExecutor<T>> own) {
     if (!own) own = std::make_unique<ObservedExecutor<T>>(plan.gemm);
     executor = own.get();
     executor->is_far = plan.is_far;
@@ -132,17 +128,14 @@ struct Training {
   static Starts starts_of(const Plan& plan) {
     Starts starts = plan.starts;
     const bool alone = plan.workers.average == Average::gradients;
-    for (int worker = 0; plan.starts.empty() && worker < (alone ? 1 : plan.workers.workers);
-         ++worker) {
+    for (int worker = 0; plan.starts.empty() && worker < (alone ? 1 : plan.workers.workers); ++worker) {
       starts.push_back(initial_parameters(build_model(plan.model), plan.model, plan.options.seed,
                                           static_cast<std::uint64_t>(worker)));
     }
     return starts;
   }
 
-  void run(std::int64_t first_epoch = 1) {
-    train(network, step, data, validation, options, first_epoch, recorder);
-  }
+  void run(std::int64_t first_epoch = 1) { train(network, step, data, validation, options, first_epoch, recorder); }
 
   /// The sentence with which it fails.
   std::string failure() {
@@ -182,8 +175,7 @@ double distance(const std::vector<ParameterValues>& a, const std::vector<Paramet
 }
 
 /// Expects the same reports and parameters after the last epochs of both, up to `bound`.
-void expect_within(const Recorder& actual, const Recorder& expected, double bound,
-                   std::size_t last_epochs = 3) {
+void expect_within(const Recorder& actual, const Recorder& expected, double bound, std::size_t last_epochs = 3) {
   ASSERT_GE(actual.reports.size(), last_epochs);
   ASSERT_GE(expected.reports.size(), last_epochs);
   for (std::size_t i = 1; i <= last_epochs; ++i) {
@@ -194,16 +186,15 @@ void expect_within(const Recorder& actual, const Recorder& expected, double boun
     EXPECT_EQ(own.train_accuracy, other.train_accuracy);
     EXPECT_EQ(own.validation_loss.has_value(), other.validation_loss.has_value());
     EXPECT_NEAR(own.validation_loss.value_or(0), other.validation_loss.value_or(0), bound);
-    EXPECT_LE(distance(actual.parameters[actual.parameters.size() - i],
-                       expected.parameters[expected.parameters.size() - i]),
-              bound);
+    EXPECT_LE(
+        distance(actual.parameters[actual.parameters.size() - i], expected.parameters[expected.parameters.size() - i]),
+        bound);
   }
 }
 
 // ------------------------------------------------------------------------------- order of samples
 
-std::vector<std::uint32_t> order_of(Index count, std::uint64_t seed, std::int64_t epoch,
-                                    bool shuffled = true) {
+std::vector<std::uint32_t> order_of(Index count, std::uint64_t seed, std::int64_t epoch, bool shuffled = true) {
   std::vector<std::uint32_t> order = {99, 98};  // left over from something else
   order_of_epoch(count, seed, epoch, shuffled, order);
   return order;
@@ -287,8 +278,7 @@ TEST(Train, LogsWhatAnEpochIsMadeOf) {
       }
       EXPECT_EQ(logs[i].step, 3 * static_cast<std::int64_t>(i) + 4);
       EXPECT_EQ(logs[i + 1].step, 3 * static_cast<std::int64_t>(i) + 6);
-      EXPECT_NEAR((40 * logs[i].accuracy + 13 * logs[i + 1].accuracy) / 53, epoch.train_accuracy,
-                  1e-14);
+      EXPECT_NEAR((40 * logs[i].accuracy + 13 * logs[i + 1].accuracy) / 53, epoch.train_accuracy, 1e-14);
       EXPECT_NEAR((40 * logs[i].loss + 13 * logs[i + 1].loss) / 53, epoch.train_loss, 1e-14);
     }
     EXPECT_EQ(logs.front().learning_rate, 0.1 / 2);
@@ -314,9 +304,8 @@ TYPED_TEST(TrainIn, ContinuesAsIfItHadNeverStopped) {
     const auto state = before->step.optimizer_state();
     EXPECT_EQ(state.size(), static_cast<std::size_t>(rule) * before->arrival().size());
     const auto continued = [&](std::int64_t steps_done, bool with_state) {
-      auto after = std::make_unique<Training<TypeParam>>(Plan{.options = make_options_with(rule, 5),
-                                                              .starts = {before->arrival()},
-                                                              .steps_done = steps_done});
+      auto after = std::make_unique<Training<TypeParam>>(
+          Plan{.options = make_options_with(rule, 5), .starts = {before->arrival()}, .steps_done = steps_done});
       if (with_state) after->step.set_optimizer_state(state, "the checkpoint");
       after->run(4);
       EXPECT_EQ(after->recorder.reports.size(), 2U);
@@ -356,10 +345,9 @@ TYPED_TEST(TrainIn, AllocatesNothingInAStep) {
   const std::int64_t before = allocations_so_far();
   const Tensor<float> tensor(Shape{3, 4});
   EXPECT_EQ(allocations_so_far() - before, 1) << "allocations are not counted";
-  std::vector<Plan> plans = {
-      {.is_far = true},
-      {.workers = {.workers = 3}},
-      {.workers = {.workers = 3, .average = Average::weights, .average_every = 2}}};
+  std::vector<Plan> plans = {{.is_far = true},
+                             {.workers = {.workers = 3}},
+                             {.workers = {.workers = 3, .average = Average::weights, .average_every = 2}}};
   for (const std::string& name : serial::gemm_variant_names()) {
     plans.push_back({.gemm = serial::parse_gemm_variant(name)});
     plans.push_back(plans.back());
@@ -587,16 +575,14 @@ TEST(Train, AlsoNamesAnOperationThatMayBeWrong) {
       ADD_FAILURE() << "no failure";
     } catch (const NotFinite& error) {
       const std::string sentence = error.what();
-      EXPECT_TRUE(sentence.starts_with("the loss became NaN in epoch 1, step " + begin))
-          << sentence;
+      EXPECT_TRUE(sentence.starts_with("the loss became NaN in epoch 1, step " + begin)) << sentence;
       EXPECT_TRUE(sentence.ends_with(end)) << sentence;
       EXPECT_TRUE(error.may_be_a_kernel());
     }
   }
   Training<float> training({}, with_a_nan<AddBias>());
   const std::string sentence = sentence_of([&] { evaluate(training.network, training.data); });
-  EXPECT_TRUE(sentence.ends_with(" or an operation that computes wrong numbers may be the cause"))
-      << sentence;
+  EXPECT_TRUE(sentence.ends_with(" or an operation that computes wrong numbers may be the cause")) << sentence;
 }
 
 TEST(NotFinite, KnowsTheLargestNumbers) {
@@ -615,11 +601,10 @@ TEST(Evaluate, CountsWhatIsRight) {
   // No hidden layer, the identity as weights: the network predicts the largest feature.
   const ModelOptions model{.hidden = {}, .sample = Shape{3}, .classes = 3};
   Network<double> network = make_network<double>(model, 2);
-  copy_parameters_in(
-      network,
-      {{.name = "fc1/weight", .shape = {3, 3}, .values = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
-       {.name = "fc1/bias", .shape = {3}, .values = {0, 0, 0}}},
-      "the test");
+  copy_parameters_in(network,
+                     {{.name = "fc1/weight", .shape = {3, 3}, .values = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
+                      {.name = "fc1/bias", .shape = {3}, .values = {0, 0, 0}}},
+                     "the test");
   const Dataset data(Shape{3}, 3,
                      std::vector<double>{5, 1, 1,  //
                                          0, 2, 9,  //

@@ -20,11 +20,9 @@ namespace fs = std::filesystem;
 /// Only as many samples are generated as the limit lets through.
 /// @param make from a number of samples, a seed and a purpose.
 template <typename Make>
-Dataset generated(const Make& make, const GeneratedSizes& sizes, Subset subset,
-                  const Limit& limit) {
-  return subset == Subset::training
-             ? make(limit.of(sizes.train), generated_data_seed, Purpose::training_data)
-             : make(limit.of(sizes.test), generated_data_seed, Purpose::test_data);
+Dataset generated(const Make& make, const GeneratedSizes& sizes, Subset subset, const Limit& limit) {
+  return subset == Subset::training ? make(limit.of(sizes.train), generated_data_seed, Purpose::training_data)
+                                    : make(limit.of(sizes.test), generated_data_seed, Purpose::test_data);
 }
 
 Dataset digits(const DatasetOptions&, Subset subset, const Limit& limit) {
@@ -50,8 +48,7 @@ bool is_there(const fs::path& path) {
 
 /// The path with the other ending: without ".gz" or with it.
 fs::path with_other_ending(const fs::path& path) {
-  return path.extension() == ".gz" ? path.parent_path() / path.stem()
-                                   : fs::path(path.string() + ".gz");
+  return path.extension() == ".gz" ? path.parent_path() / path.stem() : fs::path(path.string() + ".gz");
 }
 
 /// `path` itself, or, if only that file exists, the path with the other ending.
@@ -80,9 +77,8 @@ fs::path existing(const DatasetOptions& options, const fs::path& file) {
 
 /// MNIST and data sets of the same form: four files with MNIST's names.
 std::vector<fs::path> mnist_files(const DatasetOptions& options, Subset subset) {
-  const fs::path images =
-      data_folder(options) / options.name /
-      (subset == Subset::training ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte");
+  const fs::path images = data_folder(options) / options.name /
+                          (subset == Subset::training ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte");
   return {images, idx_labels_path(images)};
 }
 
@@ -94,8 +90,7 @@ std::vector<fs::path> cifar10_batches(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     std::string name = entry.path().filename().string();
     if (name.ends_with(".gz")) name.resize(name.size() - 3);
-    if (name.starts_with("data_batch_") && name.ends_with(".bin"))
-      names.insert({name.size(), name});
+    if (name.starts_with("data_batch_") && name.ends_with(".bin")) names.insert({name.size(), name});
   }
   std::vector<fs::path> files;
   for (const auto& [length, name] : names) files.push_back(with_or_without_gz(folder / name));
@@ -108,9 +103,8 @@ std::vector<fs::path> cifar10_files(const DatasetOptions& options, Subset subset
   const char* const first = subset == Subset::training ? "data_batch_1.bin" : "test_batch.bin";
   for (const char* const place : {"cifar10", "cifar10/cifar-10-batches-bin", "cifar10-jpeg"}) {
     const fs::path folder = data_folder(options) / place;
-    std::vector<fs::path> files = subset == Subset::training
-                                      ? cifar10_batches(folder)
-                                      : std::vector{with_or_without_gz(folder / first)};
+    std::vector<fs::path> files =
+        subset == Subset::training ? cifar10_batches(folder) : std::vector{with_or_without_gz(folder / first)};
     if (!files.empty() && is_there(files[0])) return files;
   }
   return {data_folder(options) / "cifar10" / first};
@@ -127,8 +121,7 @@ SingleFile idx_file(const fs::path& images, const DatasetOptions& options, const
   return {read_idx(images, with_or_without_gz(idx_labels_path(images)), 0), {}};
 }
 
-SingleFile csv_file(const fs::path& path, const DatasetOptions& options,
-                    const TableEncoding* known) {
+SingleFile csv_file(const fs::path& path, const DatasetOptions& options, const TableEncoding* known) {
   Table table = read_csv(path, options.label, known, options.needs_labels);
   return {std::move(table.dataset), std::move(table.encoding), table.has_labels};
 }
@@ -141,8 +134,7 @@ SingleFile hdf5_file(const fs::path& path, const DatasetOptions& options, const 
 }
 
 /// Reads a file; a table must match `known`, unless that is null.
-using ReadFile = SingleFile (*)(const fs::path& path, const DatasetOptions& options,
-                                const TableEncoding* known);
+using ReadFile = SingleFile (*)(const fs::path& path, const DatasetOptions& options, const TableEncoding* known);
 
 /// A data set with a name, which is generated or has files; or a format, of a single file.
 struct Source {
@@ -154,9 +146,7 @@ struct Source {
   std::vector<std::string> class_names = {};
 };
 
-Dataset read_mnist(const std::vector<fs::path>& files) {
-  return read_idx(files[0], files[1], 10);
-}
+Dataset read_mnist(const std::vector<fs::path>& files) { return read_idx(files[0], files[1], 10); }
 
 const std::vector<Source> named_sets = {
     {.name = "digits", .generate = digits},
@@ -166,28 +156,25 @@ const std::vector<Source> named_sets = {
     {.name = "fashion-mnist",
      .files = mnist_files,
      .read = read_mnist,
-     .class_names = {"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt",
-                     "sneaker", "bag", "ankle boot"}},
+     .class_names = {"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag",
+                     "ankle boot"}},
     {.name = "cifar10",
      .files = cifar10_files,
      .read = read_cifar10,
-     .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse",
-                     "ship", "truck"}},
+     .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}},
     {.name = "wholesale",
-     .files =
-         [](const DatasetOptions& options, Subset) {
-           return std::vector{data_folder(options) / "wholesale/wholesale-customers.csv"};
-         },
+     .files = [](const DatasetOptions& options,
+                 Subset) { return std::vector{data_folder(options) / "wholesale/wholesale-customers.csv"}; },
      .read_one = csv_file}};
 
-const std::vector<Source> formats = {{.name = "idx", .read_one = idx_file},
-                                     {.name = "csv", .read_one = csv_file},
-                                     {.name = "cifar10",
-                                      .read_one = [](const fs::path& path, const DatasetOptions&,
-                                                     const TableEncoding*) -> SingleFile {
-                                        return {read_cifar10({path}), {}};
-                                      }},
-                                     {.name = "hdf5", .read_one = hdf5_file}};
+const std::vector<Source> formats = {
+    {.name = "idx", .read_one = idx_file},
+    {.name = "csv", .read_one = csv_file},
+    {.name = "cifar10",
+     .read_one = [](const fs::path& path, const DatasetOptions&, const TableEncoding*) -> SingleFile {
+       return {read_cifar10({path}), {}};
+     }},
+    {.name = "hdf5", .read_one = hdf5_file}};
 
 std::vector<std::string> names_of(const std::vector<Source>& table) {
   std::vector<std::string> names;
@@ -203,48 +190,37 @@ const Source* find(const std::vector<Source>& table, const std::string& name) {
 /// The data set that the options name, or the format of their file.
 const Source& source_of(const DatasetOptions& options) {
   const bool is_path = !options.format.empty();
-  const Source* const source =
-      is_path ? find(formats, options.format) : find(named_sets, options.name);
+  const Source* const source = is_path ? find(formats, options.format) : find(named_sets, options.name);
   if (source != nullptr) return *source;
   if (is_path) {
-    throw OptionError("--format " + excerpt(options.format) +
-                          " is not a format of this version, which reads " +
+    throw OptionError("--format " + excerpt(options.format) + " is not a format of this version, which reads " +
                           list_of(format_names()) + did_you_mean(options.format, format_names()),
                       {"format"});
   }
   std::error_code ignored;
   const std::string known = " (" + list_of(format_names()) + ")";
-  const std::string what =
-      fs::is_regular_file(options.name, ignored)
-          ? options.name + " is a file; --format must say which format it has" + known
-          : excerpt(options.name) + " is not a data set of this version, which has " +
-                list_of(dataset_names()) + "; a path needs --format" + known +
-                did_you_mean(options.name, dataset_names());
+  const std::string what = fs::is_regular_file(options.name, ignored)
+                               ? options.name + " is a file; --format must say which format it has" + known
+                               : excerpt(options.name) + " is not a data set of this version, which has " +
+                                     list_of(dataset_names()) + "; a path needs --format" + known +
+                                     did_you_mean(options.name, dataset_names());
   throw OptionError("--dataset " + what, {"dataset", "format"});
 }
 
 }  // namespace
 
-std::vector<std::string> dataset_names() {
-  return names_of(named_sets);
-}
+std::vector<std::string> dataset_names() { return names_of(named_sets); }
 
 std::vector<std::string> class_names_of(const std::string& dataset) {
   const Source* const set = find(named_sets, dataset);
   return set == nullptr ? std::vector<std::string>() : set->class_names;
 }
 
-std::vector<std::string> format_names() {
-  return names_of(formats);
-}
+std::vector<std::string> format_names() { return names_of(formats); }
 
-bool is_single_file(const DatasetOptions& options) {
-  return source_of(options).read_one != nullptr;
-}
+bool is_single_file(const DatasetOptions& options) { return source_of(options).read_one != nullptr; }
 
-bool is_table(const DatasetOptions& options) {
-  return source_of(options).read_one == csv_file;
-}
+bool is_table(const DatasetOptions& options) { return source_of(options).read_one == csv_file; }
 
 std::vector<fs::path> files_of(const DatasetOptions& options) {
   const Source& source = source_of(options);
@@ -265,21 +241,16 @@ std::vector<fs::path> files_of(const DatasetOptions& options) {
   return files;
 }
 
-bool is_in_data_folder(const DatasetOptions& options) {
-  return source_of(options).files != nullptr;
-}
+bool is_in_data_folder(const DatasetOptions& options) { return source_of(options).files != nullptr; }
 
-std::optional<SingleFile> read_single_file(const DatasetOptions& options,
-                                           const TableEncoding* known) {
+std::optional<SingleFile> read_single_file(const DatasetOptions& options, const TableEncoding* known) {
   const Source& source = source_of(options);
   if (!options.label.empty() && source.read_one != csv_file) {
-    throw OptionError("--label names a column of a CSV file, but " + options.name + " is none",
-                      {"label"});
+    throw OptionError("--label names a column of a CSV file, but " + options.name + " is none", {"label"});
   }
   if (source.read_one == nullptr) return {};
-  const fs::path path = source.files == nullptr
-                            ? fs::path(options.name)
-                            : existing(options, source.files(options, Subset::test)[0]);
+  const fs::path path =
+      source.files == nullptr ? fs::path(options.name) : existing(options, source.files(options, Subset::test)[0]);
   return source.read_one(path, options, known);
 }
 

@@ -87,8 +87,7 @@ struct SingleFile {
 /// @param known if given, a table must match it. Labels may be missing if the options say so.
 /// @throws UsageError for an unknown name or format, or for a label if the data set is not a table;
 ///         Error if the file is missing or invalid.
-std::optional<SingleFile> read_single_file(const DatasetOptions& options,
-                                           const TableEncoding* known);
+std::optional<SingleFile> read_single_file(const DatasetOptions& options, const TableEncoding* known);
 
 /// Loads or generates a subset of a data set that is not a single file.
 /// @throws UsageError for a limit that it cannot meet; Error for missing or invalid files.

@@ -43,9 +43,8 @@ void read_file(const std::filesystem::path& path, std::vector<std::uint8_t>& pix
                   count_of(static_cast<std::int64_t>(record.size()), "byte"));
     }
     if (record[0] >= class_count) {
-      throw Error("the label of record " + std::to_string(records) + " (counted from 0) in " +
-                  path.string() + " is " + std::to_string(record[0]) +
-                  ", but the classes are 0 to " + std::to_string(class_count - 1));
+      throw Error("the label of record " + std::to_string(records) + " (counted from 0) in " + path.string() + " is " +
+                  std::to_string(record[0]) + ", but the classes are 0 to " + std::to_string(class_count - 1));
     }
     labels.push_back(record[0]);
     append_pixels(record, pixels);

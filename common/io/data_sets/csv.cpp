@@ -28,8 +28,7 @@ std::string list(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
     text += (i == 0 ? "" : ", ") + excerpt(names[i]);
   }
-  return names.size() > most ? text + ", ... (" + with_thousands(std::ssize(names)) + " in all)"
-                             : text;
+  return names.size() > most ? text + ", ... (" + with_thousands(std::ssize(names)) + " in all)" : text;
 }
 
 /// Names go into checkpoints, as texts, and must come back as they were.
@@ -48,9 +47,8 @@ std::vector<std::string> read_header(CsvReader& reader) {
     if (cell.text.empty()) throw reader.failure(cell.line, number, "the column has no name");
     if (!is_utf8(cell.text)) throw reader.failure(cell.line, number, std::string(must_be_utf8));
     if (!seen.insert(cell.text).second) {
-      throw reader.failure(
-          cell.line, number,
-          "the name " + in_quotes(cell.text) + " has been given to a column before");
+      throw reader.failure(cell.line, number,
+                           "the name " + in_quotes(cell.text) + " has been given to a column before");
     }
     names.push_back(cell.text);
   }
@@ -58,17 +56,16 @@ std::vector<std::string> read_header(CsvReader& reader) {
 }
 
 /// @return the number of columns if there is no such column, which needs not be there.
-std::size_t find_label(const std::vector<std::string>& columns, const std::string& label,
-                       const fs::path& path, bool is_needed) {
+std::size_t find_label(const std::vector<std::string>& columns, const std::string& label, const fs::path& path,
+                       bool is_needed) {
   const auto found = std::find(columns.begin(), columns.end(), label);
   if (found == columns.end() && is_needed) {
-    throw OptionError("--label " +
-                          (label.empty() ? "must name the column of " + path.string() +
-                                               " that holds the class; the columns are "
-                                         : excerpt(label) + " is not a column of " + path.string() +
-                                               ", whose columns are ") +
-                          list(columns),
-                      {"label"});
+    throw OptionError(
+        "--label " +
+            (label.empty() ? "must name the column of " + path.string() + " that holds the class; the columns are "
+                           : excerpt(label) + " is not a column of " + path.string() + ", whose columns are ") +
+            list(columns),
+        {"label"});
   }
   return static_cast<std::size_t>(found - columns.begin());
 }
@@ -76,8 +73,7 @@ std::size_t find_label(const std::vector<std::string>& columns, const std::strin
 /// Whether all of these are finite numbers.
 bool are_numbers(const std::vector<std::string>& texts) {
   double value = 0;
-  return std::all_of(texts.begin(), texts.end(),
-                     [&](const std::string& text) { return parse_number(text, value); });
+  return std::all_of(texts.begin(), texts.end(), [&](const std::string& text) { return parse_number(text, value); });
 }
 
 /// The classes that the texts of the label column name, in ascending order.
@@ -96,8 +92,7 @@ std::vector<std::string> classes_of(const std::vector<std::string>& labels) {
 
 /// The number of each label among the classes.
 /// @throws Error for a label that is none of them.
-std::vector<std::int32_t> numbers_of(const std::vector<std::string>& labels,
-                                     const std::vector<std::string>& classes,
+std::vector<std::int32_t> numbers_of(const std::vector<std::string>& labels, const std::vector<std::string>& classes,
                                      const std::string& column, const fs::path& path) {
   const bool by_value = are_numbers(classes);  // only then is "1.0" the class "1"
   const auto key_of = [&](const std::string& text) {
@@ -113,9 +108,8 @@ std::vector<std::int32_t> numbers_of(const std::vector<std::string>& labels,
   for (const std::string& label : labels) {
     const auto found = numbers.find(key_of(label));
     if (found == numbers.end()) {
-      throw Error("the column " + excerpt(column) + " of " + path.string() + " holds " +
-                  in_quotes(label) + ", but the network was trained on the classes " +
-                  list(classes));
+      throw Error("the column " + excerpt(column) + " of " + path.string() + " holds " + in_quotes(label) +
+                  ", but the network was trained on the classes " + list(classes));
     }
     result.push_back(found->second);
   }
@@ -130,8 +124,7 @@ struct Rows {
 };
 
 /// Reads them to the end of the file.
-Rows read_rows(CsvReader& reader, const std::vector<std::string>& columns,
-               std::size_t label_column) {
+Rows read_rows(CsvReader& reader, const std::vector<std::string>& columns, std::size_t label_column) {
   Rows rows;
   std::vector<CsvCell> row;
   std::size_t empty_line = 0;
@@ -142,9 +135,8 @@ Rows read_rows(CsvReader& reader, const std::vector<std::string>& columns,
     }
     if (empty_line != 0) throw reader.failure(empty_line, "the line is empty, but rows follow it");
     if (row.size() != columns.size()) {
-      throw reader.failure(reader.row_line(),
-                           "the number of cells is " + with_thousands(std::ssize(row)) +
-                               ", but the header names " + count_of(std::ssize(columns), "column"));
+      throw reader.failure(reader.row_line(), "the number of cells is " + with_thousands(std::ssize(row)) +
+                                                  ", but the header names " + count_of(std::ssize(columns), "column"));
     }
     for (std::size_t j = 0; j < row.size(); ++j) {
       if (row[j].text.empty()) {
@@ -186,19 +178,17 @@ TableEncoding parse_table_encoding(const std::string& text) {
     throw Error("the description of a table's columns is not the JSON it should be");
   }
   const std::size_t features = encoding.features.size();
-  if (encoding.standardization.mean.size() != features ||
-      encoding.standardization.deviation.size() != features || encoding.classes.empty()) {
+  if (encoding.standardization.mean.size() != features || encoding.standardization.deviation.size() != features ||
+      encoding.classes.empty()) {
     throw Error("the description of a table's columns does not fit together");
   }
   return encoding;
 }
 
-Table read_csv(const fs::path& path, const std::string& label, const TableEncoding* known,
-               bool needs_labels) {
+Table read_csv(const fs::path& path, const std::string& label, const TableEncoding* known, bool needs_labels) {
   CsvReader reader(path);
   const std::vector<std::string> columns = read_header(reader);
-  const std::size_t label_column =
-      find_label(columns, label, path, needs_labels || known == nullptr);
+  const std::size_t label_column = find_label(columns, label, path, needs_labels || known == nullptr);
   const bool has_labels = label_column < columns.size();
   TableEncoding encoding;
   encoding.features = columns;
@@ -206,8 +196,7 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
     encoding.features.erase(encoding.features.begin() + static_cast<std::ptrdiff_t>(label_column));
   }
   if (encoding.features.empty()) {
-    throw Error(path.string() + " has no column but " + excerpt(label) +
-                ": there is nothing to learn from");
+    throw Error(path.string() + " has no column but " + excerpt(label) + ": there is nothing to learn from");
   }
   if (known != nullptr && known->features != encoding.features) {
     throw Error(path.string() + " has the feature columns " + list(encoding.features) +
@@ -222,17 +211,15 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
   } else {
     encoding.classes = classes_of(rows.labels);
     if (encoding.classes.size() < 2) {
-      throw Error("the column " + excerpt(label) + " of " + path.string() +
-                  " holds one class only, " + in_quotes(encoding.classes.front()) +
-                  ": there is nothing to tell apart");
+      throw Error("the column " + excerpt(label) + " of " + path.string() + " holds one class only, " +
+                  in_quotes(encoding.classes.front()) + ": there is nothing to tell apart");
     }
   }
   std::vector<std::int32_t> numbers(rows.count);
   if (has_labels) numbers = numbers_of(rows.labels, encoding.classes, label, path);
   const Shape sample{static_cast<Index>(encoding.features.size())};
   const int classes = has_labels ? static_cast<int>(encoding.classes.size()) : 1;
-  return {Dataset(sample, classes, std::move(rows.features), std::move(numbers)),
-          std::move(encoding), has_labels};
+  return {Dataset(sample, classes, std::move(rows.features), std::move(numbers)), std::move(encoding), has_labels};
 }
 
 void write_csv(const Dataset& dataset, const fs::path& path) {
@@ -243,8 +230,7 @@ void write_csv(const Dataset& dataset, const fs::path& path) {
   for (std::size_t i = 0; i < dataset.labels().size(); ++i) {
     for (std::size_t j = 0; j < features; ++j) {
       const std::size_t at = i * features + j;
-      text += dataset.pixels() != nullptr ? std::to_string((*dataset.pixels())[at])
-                                          : shortest((*dataset.values())[at]);
+      text += dataset.pixels() != nullptr ? std::to_string((*dataset.pixels())[at]) : shortest((*dataset.values())[at]);
       text += ',';
     }
     text += std::to_string(dataset.labels()[i]) + "\n";

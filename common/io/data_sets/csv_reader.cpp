@@ -52,10 +52,8 @@ Error CsvReader::failure(std::size_t line, const std::string& what) const {
   return Error(file_.path().string() + ", line " + std::to_string(line) + ": " + what);
 }
 
-Error CsvReader::failure(std::size_t line, const std::string& column,
-                         const std::string& what) const {
-  return Error(file_.path().string() + ", line " + std::to_string(line) + ", column " +
-               excerpt(column) + ": " + what);
+Error CsvReader::failure(std::size_t line, const std::string& column, const std::string& what) const {
+  return Error(file_.path().string() + ", line " + std::to_string(line) + ", column " + excerpt(column) + ": " + what);
 }
 
 int CsvReader::get() {
@@ -88,8 +86,7 @@ int CsvReader::read_quoted(CsvCell& cell, std::size_t number) {
   for (;;) {
     const int c = get();
     if (c == end) {
-      throw failure(cell.line, std::to_string(number),
-                    "the quote that begins this cell is never closed");
+      throw failure(cell.line, std::to_string(number), "the quote that begins this cell is never closed");
     }
     if (c == '"') {
       if (file_.peek() != '"') break;
@@ -101,8 +98,7 @@ int CsvReader::read_quoted(CsvCell& cell, std::size_t number) {
   if (file_.peek() == '\r') get();
   const int separator = get();
   if (separator != ',' && separator != '\n' && separator != end) {
-    throw failure(cell.line, std::to_string(number),
-                  "something follows the quote that ends this cell");
+    throw failure(cell.line, std::to_string(number), "something follows the quote that ends this cell");
   }
   return separator;
 }

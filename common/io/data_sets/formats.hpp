@@ -53,8 +53,8 @@ struct Table {
 /// @return samples of shape [features].
 /// @throws UsageError naming the columns if none is called `label`; Error naming file, line and
 ///         column for anything that is wrong with the file.
-Table read_csv(const std::filesystem::path& path, const std::string& label,
-               const TableEncoding* known = nullptr, bool needs_labels = true);
+Table read_csv(const std::filesystem::path& path, const std::string& label, const TableEncoding* known = nullptr,
+               bool needs_labels = true);
 
 /// Writes a data set as a table: columns x1, x2, ... and, last, `label` with the class numbers.
 /// Pixels are written as bytes, other features with as many digits as are needed to read back the
@@ -72,8 +72,7 @@ void write_csv(const Dataset& dataset, const std::filesystem::path& path);
 /// @return samples of shape [height, width, 1].
 /// @throws Error naming the file and what is wrong with it: missing, empty, truncated, longer than
 ///         its header says, a wrong magic number, counts that differ, a label outside the classes.
-Dataset read_idx(const std::filesystem::path& images, const std::filesystem::path& labels,
-                 int classes);
+Dataset read_idx(const std::filesystem::path& images, const std::filesystem::path& labels, int classes);
 
 /// Reads a file of images without labels: all have class 0, which means nothing.
 /// @throws Error as read_idx().
@@ -83,8 +82,7 @@ Dataset read_idx_images(const std::filesystem::path& images);
 /// Both are complete before either gets its name; existing files stay until then.
 /// @throws Error if the samples are not images of shape [height, width, 1], there are more than 256
 ///         classes, or a file cannot be written completely.
-void write_idx(const Dataset& dataset, const std::filesystem::path& images,
-               const std::filesystem::path& labels);
+void write_idx(const Dataset& dataset, const std::filesystem::path& images, const std::filesystem::path& labels);
 
 /// The labels file that belongs to an images file: "images" and "idx3" in the file's name become
 /// "labels" and "idx1".

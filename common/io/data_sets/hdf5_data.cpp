@@ -41,8 +41,8 @@ class DataReader {
                     ", but must be [N] (class numbers) or [N, classes] (one-hot)");
     }
     if (x.dimensions[0] != y.dimensions[0]) {
-      throw failure("/x holds " + count_of(static_cast<std::int64_t>(x.dimensions[0]), "sample") +
-                    ", but /y " + with_thousands(static_cast<std::int64_t>(y.dimensions[0])));
+      throw failure("/x holds " + count_of(static_cast<std::int64_t>(x.dimensions[0]), "sample") + ", but /y " +
+                    with_thousands(static_cast<std::int64_t>(y.dimensions[0])));
     }
     std::vector<double> features = features_of(x);
     const bool one_hot = y.dimensions.size() == 2 && y.dimensions[1] > 1;
@@ -75,8 +75,8 @@ class DataReader {
     for (std::size_t i = 0; i < features.size(); ++i) {
       if (std::isfinite(features[i])) continue;
       const std::size_t width = features.size() / x.dimensions[0];
-      throw failure("value " + std::to_string(i % width) + " of sample " +
-                    std::to_string(i / width) + " (counted from 0) in /x is not finite");
+      throw failure("value " + std::to_string(i % width) + " of sample " + std::to_string(i / width) +
+                    " (counted from 0) in /x is not finite");
     }
     return features;
   }
@@ -118,8 +118,7 @@ class DataReader {
   static constexpr int max_classes = 65536;
 
   Error too_many() const {
-    return failure("/y would mean more than " + with_thousands(max_classes) +
-                   " classes, the most that are used");
+    return failure("/y would mean more than " + with_thousands(max_classes) + " classes, the most that are used");
   }
 
   hdf5::InputFile file_;
@@ -127,9 +126,7 @@ class DataReader {
 
 }  // namespace
 
-Dataset read_hdf5(const fs::path& path) {
-  return DataReader(path).read(true);
-}
+Dataset read_hdf5(const fs::path& path) { return DataReader(path).read(true); }
 
 std::optional<Dataset> read_hdf5_without_labels(const fs::path& path) {
   const DataReader reader(path);

@@ -40,32 +40,27 @@ std::uint32_t read_number(InputFile& file) {
   return value;
 }
 
-std::string kind_of(std::uint32_t magic) {
-  return magic == images_magic ? "images" : "labels";
-}
+std::string kind_of(std::uint32_t magic) { return magic == images_magic ? "images" : "labels"; }
 
 void expect_magic(InputFile& file, std::uint32_t expected) {
   const std::uint32_t found = read_number(file);
   if (found == expected) return;
   const bool is_other_kind = found == images_magic || found == labels_magic;
   throw Error(file.path().string() + " is not an IDX file of " + kind_of(expected) +
-              (is_other_kind ? " but one of " + kind_of(found) : "") + ": it begins with " +
-              hexadecimal(found) + " where " + hexadecimal(expected) + " was expected");
+              (is_other_kind ? " but one of " + kind_of(found) : "") + ": it begins with " + hexadecimal(found) +
+              " where " + hexadecimal(expected) + " was expected");
 }
 
 /// Everything behind the header, which must be exactly `count` bytes.
 /// @param announced what the header says is there, for the error's sentence.
-std::vector<std::uint8_t> read_body(InputFile& file, std::uint64_t count,
-                                    const std::string& announced) {
+std::vector<std::uint8_t> read_body(InputFile& file, std::uint64_t count, const std::string& announced) {
   std::vector<std::uint8_t> body = file.read(count);
   if (body.size() < count) {
-    throw Error(file.path().string() + " is cut short: its header announces " + announced +
-                ", but only " + count_of(std::ssize(body), "byte") +
-                (body.size() == 1 ? " follows it" : " follow it"));
+    throw Error(file.path().string() + " is cut short: its header announces " + announced + ", but only " +
+                count_of(std::ssize(body), "byte") + (body.size() == 1 ? " follows it" : " follow it"));
   }
   if (!file.at_end()) {
-    throw Error(file.path().string() + " is longer than its header says, which announces " +
-                announced);
+    throw Error(file.path().string() + " is longer than its header says, which announces " + announced);
   }
   return body;
 }
@@ -83,15 +78,14 @@ Images read_images(const fs::path& path) {
   const std::uint32_t count = read_number(file);
   const std::uint32_t height = read_number(file);
   const std::uint32_t width = read_number(file);
-  const std::string announced = count_of(count, "image") + " of " + std::to_string(height) + " x " +
-                                std::to_string(width) + " pixels";
+  const std::string announced =
+      count_of(count, "image") + " of " + std::to_string(height) + " x " + std::to_string(width) + " pixels";
   if (count == 0 || height == 0 || width == 0) {
     throw Error(path.string() + " holds nothing to learn from: its header announces " + announced);
   }
   const std::uint64_t pixels = std::uint64_t{height} * width;
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t bytes =
-      pixels > most / count ? most : pixels * count;  // it may claim anything
+  const std::uint64_t bytes = pixels > most / count ? most : pixels * count;  // it may claim anything
   return {count, height, width, read_body(file, bytes, announced)};
 }
 
@@ -107,12 +101,10 @@ std::vector<std::int32_t> read_labels(const fs::path& path) {
 /// @param classes as for read_idx().
 int check_labels(const std::vector<std::int32_t>& labels, int classes, const fs::path& path) {
   if (classes == 0) return 1 + *std::max_element(labels.begin(), labels.end());
-  const auto wrong = std::find_if(labels.begin(), labels.end(),
-                                  [&](std::int32_t label) { return label >= classes; });
+  const auto wrong = std::find_if(labels.begin(), labels.end(), [&](std::int32_t label) { return label >= classes; });
   if (wrong != labels.end()) {
-    throw Error("label " + std::to_string(wrong - labels.begin()) + " (counted from 0) in " +
-                path.string() + " is " + std::to_string(*wrong) + ", but the classes are 0 to " +
-                std::to_string(classes - 1));
+    throw Error("label " + std::to_string(wrong - labels.begin()) + " (counted from 0) in " + path.string() + " is " +
+                std::to_string(*wrong) + ", but the classes are 0 to " + std::to_string(classes - 1));
   }
   return classes;
 }
@@ -137,12 +129,11 @@ Dataset read_idx(const fs::path& images, const fs::path& labels, int classes) {
   Images read = read_images(images);
   std::vector<std::int32_t> classes_read = read_labels(labels);
   if (static_cast<std::uint64_t>(read.count) != classes_read.size()) {
-    throw Error(images.string() + " holds " + count_of(read.count, "image") + ", but " +
-                labels.string() + " holds " + count_of(std::ssize(classes_read), "label"));
+    throw Error(images.string() + " holds " + count_of(read.count, "image") + ", but " + labels.string() + " holds " +
+                count_of(std::ssize(classes_read), "label"));
   }
   const int count = check_labels(classes_read, classes, labels);
-  return Dataset({read.height, read.width, 1}, count, std::move(read.pixels),
-                 std::move(classes_read));
+  return Dataset({read.height, read.width, 1}, count, std::move(read.pixels), std::move(classes_read));
 }
 
 Dataset read_idx_images(const fs::path& images) {

@@ -54,9 +54,7 @@ InputFile::InputFile(const std::filesystem::path& path) : path_(path), file_(nul
 
 InputFile::~InputFile() = default;
 
-Error InputFile::failure(const std::string& why) const {
-  return Error("cannot read " + path_.string() + ": " + why);
-}
+Error InputFile::failure(const std::string& why) const { return Error("cannot read " + path_.string() + ": " + why); }
 
 std::vector<std::uint8_t> InputFile::read(std::uint64_t count) {
   std::vector<std::uint8_t> bytes;
@@ -70,13 +68,9 @@ std::vector<std::uint8_t> InputFile::read(std::uint64_t count) {
   return bytes;
 }
 
-bool InputFile::at_end() {
-  return used_ == buffer_.size() && !fill();
-}
+bool InputFile::at_end() { return used_ == buffer_.size() && !fill(); }
 
-int InputFile::peek() {
-  return at_end() ? end : buffer_[used_];
-}
+int InputFile::peek() { return at_end() ? end : buffer_[used_]; }
 
 int InputFile::get() {
   const int byte = peek();

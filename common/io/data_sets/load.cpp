@@ -14,9 +14,8 @@ namespace {
 
 Limit limit_for(Subset subset, const DatasetOptions& options) {
   const bool training = subset == Subset::training;
-  return {training ? options.train_limit : options.test_limit,
-          training ? "train-limit" : "test-limit", training ? "training sample" : "test sample",
-          options.name};
+  return {training ? options.train_limit : options.test_limit, training ? "train-limit" : "test-limit",
+          training ? "training sample" : "test sample", options.name};
 }
 
 /// Training and test set out of one file.
@@ -24,8 +23,7 @@ Split split_file(const SingleFile& all, const DatasetOptions& options, const Lim
                  const Limit& test_limit) {
   const Index size = all.dataset.size();
   if (size < 2) {
-    throw Error(options.name +
-                " holds a single sample, which cannot be split into training and test set");
+    throw Error(options.name + " holds a single sample, which cannot be split into training and test set");
   }
   const std::vector<std::int32_t>& labels = all.dataset.labels();
   if (std::all_of(labels.begin(), labels.end(), [&](auto label) { return label == labels[0]; })) {
@@ -43,8 +41,8 @@ Split split_file(const SingleFile& all, const DatasetOptions& options, const Lim
 }
 
 /// @param sample what one is called where it is no row of a table.
-Origin origin_of(const DatasetOptions& options, const std::optional<TableEncoding>& encoding,
-                 const std::string& sample, Index first_row = 0) {
+Origin origin_of(const DatasetOptions& options, const std::optional<TableEncoding>& encoding, const std::string& sample,
+                 Index first_row = 0) {
   return {.name = options.name,
           .columns = encoding ? encoding->features : std::vector<std::string>(),
           .first_row = first_row,
@@ -76,10 +74,8 @@ void standardize_all(Split& split, const DatasetOptions& options) {
 void hold_out(Split& split, Index count) {
   const Index rest = split.train.size() - count;
   if (rest < 1) {
-    throw OptionError("--validation " + std::to_string(count) +
-                          " leaves nothing to train on: there " +
-                          (split.train.size() == 1 ? "is " : "are ") +
-                          count_of(split.train.size(), "training sample"),
+    throw OptionError("--validation " + std::to_string(count) + " leaves nothing to train on: there " +
+                          (split.train.size() == 1 ? "is " : "are ") + count_of(split.train.size(), "training sample"),
                       {"validation"});
   }
   split.validation = split.train.slice(rest, count);
@@ -135,8 +131,8 @@ Unseen load_unseen(const DatasetOptions& options, const std::optional<TableEncod
   limit.samples = "sample";
   const Origin origin = origin_of(options, all->encoding, "sample");
   if (all->encoding) {
-    all->dataset = standardize(all->dataset, encoding ? encoding->standardization
-                                                      : standardization_of(all->dataset, origin));
+    all->dataset =
+        standardize(all->dataset, encoding ? encoding->standardization : standardization_of(all->dataset, origin));
   }
   Dataset used = limit.of(std::move(all->dataset));
   expect_to_hold(options.precision, used, origin);

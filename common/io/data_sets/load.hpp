@@ -43,7 +43,6 @@ struct Unseen {
 ///        with its own mean and deviation, which does not suit a network that was trained on
 ///        another.
 /// @throws as load_for_training().
-Unseen load_unseen(const DatasetOptions& options,
-                   const std::optional<TableEncoding>& encoding = {});
+Unseen load_unseen(const DatasetOptions& options, const std::optional<TableEncoding>& encoding = {});
 
 }  // namespace stagewise

@@ -33,9 +33,7 @@ double mean_over(const Image& image, const Frame& frame, Index channel) {
     return std::max(0.0, std::min(low + 1, begin + length) - std::max(low, begin));
   };
   const auto first = [](double begin) { return std::max<Index>(0, std::llround(begin - 0.5)); };
-  const auto last = [](double end, Index size) {
-    return std::min<Index>(size, static_cast<Index>(std::ceil(end)));
-  };
+  const auto last = [](double end, Index size) { return std::min<Index>(size, static_cast<Index>(std::ceil(end))); };
   double sum = 0;
   for (Index y = first(frame.top); y < last(frame.top + frame.height, image.height); ++y) {
     const double rows = overlap(y, frame.top, frame.height);
@@ -53,11 +51,10 @@ Image scaled(const Image& image, const Frame& frame, const Shape& sample) {
   const double width = frame.width / static_cast<double>(sample[1]);
   for (Index y = 0; y < sample[0]; ++y) {
     for (Index x = 0; x < sample[1]; ++x) {
-      const Frame pixel = {frame.top + height * static_cast<double>(y),
-                           frame.left + width * static_cast<double>(x), height, width};
+      const Frame pixel = {frame.top + height * static_cast<double>(y), frame.left + width * static_cast<double>(x),
+                           height, width};
       for (Index channel = 0; channel < sample[2]; ++channel) {
-        result.pixels.push_back(
-            static_cast<std::uint8_t>(std::lround(mean_over(image, pixel, channel))));
+        result.pixels.push_back(static_cast<std::uint8_t>(std::lround(mean_over(image, pixel, channel))));
       }
     }
   }
@@ -81,8 +78,7 @@ bool has_light_edge(const Image& image) {
 
 /// Whether all pixels are the same: then there is nothing to classify.
 bool is_of_one_colour(const Image& image) {
-  return std::equal(image.pixels.begin() + image.channels, image.pixels.end(),
-                    image.pixels.begin());
+  return std::equal(image.pixels.begin() + image.channels, image.pixels.end(), image.pixels.begin());
 }
 
 /// The value up to which a pixel counts as background: that of the darkest, and a fifth of the
@@ -126,8 +122,7 @@ Frame around_drawing(const Image& image, const Shape& sample, std::uint8_t black
 Frame middle(const Image& image, const Shape& sample) {
   const auto height = static_cast<double>(image.height);
   const auto width = static_cast<double>(image.width);
-  const double scale =
-      std::min(height / static_cast<double>(sample[0]), width / static_cast<double>(sample[1]));
+  const double scale = std::min(height / static_cast<double>(sample[0]), width / static_cast<double>(sample[1]));
   return around(height / 2, width / 2, scale, sample);
 }
 
@@ -149,23 +144,22 @@ Image read_image(const std::filesystem::path& path, Index channels) {
 Dataset fit_image(const Image& image, const Shape& sample, Background background, int classes) {
   if (is_of_one_colour(image)) throw Error("nothing is drawn on it: all its pixels are the same");
   Image result = image;
-  const bool is_light = background == Background::light ||
-                        (background == Background::automatic && has_light_edge(image));
+  const bool is_light =
+      background == Background::light || (background == Background::automatic && has_light_edge(image));
   if (sample[2] == 1 && is_light) {
     for (std::uint8_t& value : result.pixels) value = static_cast<std::uint8_t>(255 - value);
   }
   if (image.height != sample[0] || image.width != sample[1]) {
     const std::uint8_t black = black_of(result);
-    const Frame frame =
-        sample[2] == 1 ? around_drawing(result, sample, black) : middle(result, sample);
+    const Frame frame = sample[2] == 1 ? around_drawing(result, sample, black) : middle(result, sample);
     // Paper is not quite white, but the digits of MNIST are on black.
     for (std::uint8_t& value : result.pixels) {
       if (sample[2] == 1 && value <= black) value = 0;
     }
     result = scaled(result, frame, sample);
     if (is_of_one_colour(result)) {
-      throw Error("nothing of it is left at " + std::to_string(sample[1]) + "x" +
-                  std::to_string(sample[0]) + ": all pixels are the same");
+      throw Error("nothing of it is left at " + std::to_string(sample[1]) + "x" + std::to_string(sample[0]) +
+                  ": all pixels are the same");
     }
   }
   return {sample, classes, std::move(result.pixels), {0}};

@@ -14,13 +14,10 @@ Image read_png(std::span<const std::uint8_t> bytes, Index channels) {
     png_image png{};
   } reader;
   png_image& png = reader.png;
-  const auto failure = [&] {
-    return Error("it is no whole PNG image: " + std::string(png.message));
-  };
+  const auto failure = [&] { return Error("it is no whole PNG image: " + std::string(png.message)); };
   if (::png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()) == 0) throw failure();
   if (Index{png.width} * Index{png.height} > max_image_pixels) {
-    throw Error("its " + std::to_string(png.width) + " x " + std::to_string(png.height) +
-                " pixels are too many");
+    throw Error("its " + std::to_string(png.width) + " x " + std::to_string(png.height) + " pixels are too many");
   }
   png.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   Image image = {.height = png.height, .width = png.width, .channels = channels, .pixels = {}};

@@ -21,9 +21,7 @@ struct Linear {
   Writes<Real> output;
   Activation activation = Activation::none;
   static constexpr auto name = "linear";
-  static auto operands(auto& op) {
-    return std::tie(op.input, op.order, op.weight, op.bias, op.output);
-  }
+  static auto operands(auto& op) { return std::tie(op.input, op.order, op.weight, op.bias, op.output); }
   static constexpr bool is_fused = true;
 };
 
@@ -50,9 +48,7 @@ struct AddShares {
   double learning_rate = 0;
   double l2 = 0;
   static constexpr auto name = "add_shares";
-  static auto operands(auto& op) {
-    return std::tie(op.shares, op.partials, op.weight, op.bias, op.totals);
-  }
+  static auto operands(auto& op) { return std::tie(op.shares, op.partials, op.weight, op.bias, op.totals); }
   static constexpr bool is_fused = true;
 };
 
@@ -71,9 +67,8 @@ struct LinearGradients {
   AddShares last = {};  ///< what is done besides; without operands: nothing
   static constexpr auto name = "linear_gradients";
   static auto operands(auto& op) {
-    return std::tuple_cat(
-        std::tie(op.input, op.order, op.doutput, op.dweight, op.dbias, op.weight, op.bias),
-        AddShares::operands(op.last));
+    return std::tuple_cat(std::tie(op.input, op.order, op.doutput, op.dweight, op.dbias, op.weight, op.bias),
+                          AddShares::operands(op.last));
   }
   static constexpr bool is_fused = true;
 };
@@ -103,8 +98,8 @@ struct OutputLayer {
   bool warp_per_row = false;  ///< by the simpler kernel, without product and shares
   static constexpr auto name = "output_layer";
   static auto operands(auto& op) {
-    return std::tie(op.input, op.weight, op.bias, op.product, op.labels, op.order, op.doutput,
-                    op.dinput, op.shares, op.partials);
+    return std::tie(op.input, op.weight, op.bias, op.product, op.labels, op.order, op.doutput, op.dinput, op.shares,
+                    op.partials);
   }
   static constexpr bool is_fused = true;
 };
@@ -118,9 +113,7 @@ struct Loss {
   Writes<BlockPartial> partials;
   LossAttributes at = {};
   static constexpr auto name = "loss";
-  static auto operands(auto& op) {
-    return std::tie(op.outputs, op.labels, op.order, op.doutputs, op.partials);
-  }
+  static auto operands(auto& op) { return std::tie(op.outputs, op.labels, op.order, op.doutputs, op.partials); }
   static constexpr bool is_fused = true;
 };
 
@@ -142,9 +135,7 @@ struct ConvolutionReluPool {
   Writes<Real> output;
   Index window = 0;
   static constexpr auto name = "convolution_relu_pool";
-  static auto operands(auto& op) {
-    return std::tie(op.input, op.filter, op.bias, op.activated, op.output);
-  }
+  static auto operands(auto& op) { return std::tie(op.input, op.filter, op.bias, op.activated, op.output); }
   static constexpr bool is_fused = true;
 };
 
@@ -188,8 +179,7 @@ struct PersistentStep {
   double l2 = 0;
   static constexpr auto name = "persistent_step";
   static auto operands(auto& op) {
-    return std::tie(op.features, op.labels, op.order, op.hidden_weight, op.hidden_bias, op.weight,
-                    op.bias, op.totals);
+    return std::tie(op.features, op.labels, op.order, op.hidden_weight, op.hidden_bias, op.weight, op.bias, op.totals);
   }
   static constexpr bool is_fused = true;
 };

@@ -22,9 +22,7 @@ struct Gather {
   Writes<Real> batch;
   Writes<std::int32_t> batch_labels;
   static constexpr auto name = "gather";
-  static auto operands(auto& op) {
-    return std::tie(op.features, op.labels, op.order, op.batch, op.batch_labels);
-  }
+  static auto operands(auto& op) { return std::tie(op.features, op.labels, op.order, op.batch, op.batch_labels); }
 };
 
 /// @}
@@ -110,9 +108,7 @@ struct SoftmaxCrossEntropy {
   Writes<Real> probabilities;
   Writes<Real> row_losses;
   static constexpr auto name = "softmax_cross_entropy";
-  static auto operands(auto& op) {
-    return std::tie(op.logits, op.labels, op.probabilities, op.row_losses);
-  }
+  static auto operands(auto& op) { return std::tie(op.logits, op.labels, op.probabilities, op.row_losses); }
 };
 
 /// The gradient of the mean over the whole batch, of which the rows may be a part (see Part):
@@ -169,9 +165,7 @@ struct Accumulate {
   Reads<std::int32_t> labels;
   Updates<Totals> totals;
   static constexpr auto name = "accumulate";
-  static auto operands(auto& op) {
-    return std::tie(op.row_losses, op.classes, op.labels, op.totals);
-  }
+  static auto operands(auto& op) { return std::tie(op.row_losses, op.classes, op.labels, op.totals); }
 };
 
 /// @}
@@ -195,9 +189,7 @@ struct ConvolutionBackward {
   Writes<Real> dinput;
   Writes<Real> dfilter;
   static constexpr auto name = "convolution_backward";
-  static auto operands(auto& op) {
-    return std::tie(op.input, op.filter, op.doutput, op.dinput, op.dfilter);
-  }
+  static auto operands(auto& op) { return std::tie(op.input, op.filter, op.doutput, op.dinput, op.dfilter); }
 };
 
 /// The mean of every window of `window` x `window` pixels, windows side by side.
@@ -242,9 +234,7 @@ struct MomentumUpdate {
   double momentum = 0;
   double l2 = 0;
   static constexpr auto name = "momentum_update";
-  static auto operands(auto& op) {
-    return std::tie(op.gradient, op.rates, op.velocity, op.parameter);
-  }
+  static auto operands(auto& op) { return std::tie(op.gradient, op.rates, op.velocity, op.parameter); }
 };
 
 /// With g = gradient + l2 parameter, the moments become the moving averages of g and g^2:

@@ -10,15 +10,13 @@ namespace cooperative_groups {
 
 /// Copies so many bytes; each thread of the group has a part in it.
 template <class Group>
-void memcpy_async(const Group& group, void* to, const void* from, std::size_t bytes,
-                  CUDA_ON_CPU_HERE) {
+void memcpy_async(const Group& group, void* to, const void* from, std::size_t bytes, CUDA_ON_CPU_HERE) {
   cuda_on_cpu::begin_group_copy(group, to, from, bytes, place);
   cuda_on_cpu::commit_async_copies();
 }
 /// Copies as many elements as there are at both ends.
 template <class Group, class T>
-void memcpy_async(const Group& group, T* to, std::size_t room, const T* from, std::size_t elements,
-                  CUDA_ON_CPU_HERE) {
+void memcpy_async(const Group& group, T* to, std::size_t room, const T* from, std::size_t elements, CUDA_ON_CPU_HERE) {
   const std::size_t count = room < elements ? room : elements;
   memcpy_async(group, static_cast<void*>(to), from, count * sizeof(T), place);
 }

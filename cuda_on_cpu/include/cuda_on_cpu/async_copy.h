@@ -52,8 +52,7 @@ inline void finish_async_copies(std::size_t prior) {
 inline void begin_any_copy(void* to, const void* from, std::size_t bytes, Place place) {
   auto* const target = static_cast<char*>(to);
   const auto* const source = static_cast<const char*>(from);
-  const auto common =
-      reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes;
+  const auto common = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes;
   const std::size_t step = common % 16 == 0 ? 16 : (common % 8 == 0 ? 8 : 4);
   if (common % 4 != 0 || !is_shared(to)) {
     for (std::size_t i = 0; i < bytes; ++i) target[i] = source[i];
@@ -65,12 +64,9 @@ inline void begin_any_copy(void* to, const void* from, std::size_t bytes, Place 
 }
 /// The part that the running thread has in a group's copy.
 template <class Group>
-void begin_group_copy(const Group& group, void* to, const void* from, std::size_t bytes,
-                      Place place) {
-  const auto common =
-      reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes;
-  const std::size_t step =
-      common % 16 == 0 ? 16 : (common % 8 == 0 ? 8 : (common % 4 == 0 ? 4 : 1));
+void begin_group_copy(const Group& group, void* to, const void* from, std::size_t bytes, Place place) {
+  const auto common = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes;
+  const std::size_t step = common % 16 == 0 ? 16 : (common % 8 == 0 ? 8 : (common % 4 == 0 ? 4 : 1));
   const auto threads = static_cast<std::size_t>(group.size());
   for (std::size_t i = group.thread_rank() * step; i < bytes; i += threads * step) {
     begin_any_copy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, step, place);

@@ -23,8 +23,8 @@ constexpr int atomic_failure_order = __ATOMIC_ACQUIRE;
 /// Compares and exchanges. @return what was there before.
 template <class T>
 T atomic_exchange_if(T* address, T compare, T value) {
-  const bool is_equal = __atomic_compare_exchange_n(address, &compare, value, false, atomic_order,
-                                                    atomic_failure_order);
+  const bool is_equal =
+      __atomic_compare_exchange_n(address, &compare, value, false, atomic_order, atomic_failure_order);
   note_attempt(!is_equal || compare == value);
   return compare;
 }
@@ -45,8 +45,7 @@ Bits begin_update(Bits* place) {
 }
 template <class Bits>
 bool end_update(Bits* place, Bits& before, Bits after) {
-  return __atomic_compare_exchange_n(place, &before, after, false, atomic_order,
-                                     atomic_failure_order);
+  return __atomic_compare_exchange_n(place, &before, after, false, atomic_order, atomic_failure_order);
 }
 #endif
 
@@ -74,18 +73,13 @@ T atomic_update(T* address, Operation operation) {
 }  // namespace cuda_on_cpu
 
 // The same among other threads: here it always is among all.
-#define CUDA_ON_CPU_SCOPES(name, T)               \
-  inline T name##_block(T* address, T operand) {  \
-    return name(address, operand);                \
-  }                                               \
-  inline T name##_system(T* address, T operand) { \
-    return name(address, operand);                \
-  }
-#define CUDA_ON_CPU_ATOMIC(name, T, expression)                                  \
-  inline T name(T* address, T operand) {                                         \
-    return cuda_on_cpu::atomic_update(                                           \
-        address, [operand]([[maybe_unused]] T old) -> T { return expression; }); \
-  }                                                                              \
+#define CUDA_ON_CPU_SCOPES(name, T)                                               \
+  inline T name##_block(T* address, T operand) { return name(address, operand); } \
+  inline T name##_system(T* address, T operand) { return name(address, operand); }
+#define CUDA_ON_CPU_ATOMIC(name, T, expression)                                                                \
+  inline T name(T* address, T operand) {                                                                       \
+    return cuda_on_cpu::atomic_update(address, [operand]([[maybe_unused]] T old) -> T { return expression; }); \
+  }                                                                                                            \
   CUDA_ON_CPU_SCOPES(name, T)
 #define CUDA_ON_CPU_NATIVE_ATOMIC(name, T, builtin, same)               \
   inline T name(T* address, T operand) {                                \
@@ -94,10 +88,8 @@ T atomic_update(T* address, Operation operation) {
     return old;                                                         \
   }                                                                     \
   CUDA_ON_CPU_SCOPES(name, T)
-#define CUDA_ON_CPU_EXCHANGE_IF(name, T)                             \
-  inline T name(T* address, T compare, T value) {                    \
-    return cuda_on_cpu::atomic_exchange_if(address, compare, value); \
-  }
+#define CUDA_ON_CPU_EXCHANGE_IF(name, T) \
+  inline T name(T* address, T compare, T value) { return cuda_on_cpu::atomic_exchange_if(address, compare, value); }
 #define CUDA_ON_CPU_ATOMIC_CAS(T)             \
   CUDA_ON_CPU_EXCHANGE_IF(atomicCAS, T)       \
   CUDA_ON_CPU_EXCHANGE_IF(atomicCAS_block, T) \
@@ -128,8 +120,8 @@ inline float2 atomicAdd(float2* address, float2 value) {
   return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
 }
 inline float4 atomicAdd(float4* address, float4 value) {
-  return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),
-          atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w)};
+  return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y), atomicAdd(&address->z, value.z),
+          atomicAdd(&address->w, value.w)};
 }
 #undef CUDA_ON_CPU_INTEGER_ATOMICS
 #undef CUDA_ON_CPU_ATOMIC_CAS

@@ -11,12 +11,7 @@
 namespace cuda {
 
 /// Among which threads an operation is atomic. Here it always is among all.
-enum thread_scope {
-  thread_scope_system,
-  thread_scope_device,
-  thread_scope_block,
-  thread_scope_thread
-};
+enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
 
 using memory_order = ::std::memory_order;
 using ::std::memory_order_acq_rel;
@@ -26,9 +21,7 @@ using ::std::memory_order_relaxed;
 using ::std::memory_order_release;
 using ::std::memory_order_seq_cst;
 
-inline void atomic_thread_fence(memory_order /*order*/, thread_scope = thread_scope_system) {
-  cuda_on_cpu::fence();
-}
+inline void atomic_thread_fence(memory_order /*order*/, thread_scope = thread_scope_system) { cuda_on_cpu::fence(); }
 
 /// What atomic and atomic_ref have in common; Self has a function place().
 template <class Self, class T>
@@ -56,8 +49,8 @@ class atomic_operations {
   }
   bool compare_exchange_strong(T& expected, T value, memory_order = memory_order_seq_cst,
                                memory_order = memory_order_seq_cst) const {
-    const bool is_equal = __atomic_compare_exchange(place(), &expected, &value, false,
-                                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    const bool is_equal =
+        __atomic_compare_exchange(place(), &expected, &value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     cuda_on_cpu::note_attempt(!is_equal || __builtin_memcmp(&value, &expected, sizeof(T)) == 0);
     return is_equal;
   }

@@ -84,8 +84,7 @@ struct aligned_size_t {
 
 /// One thread's copy, which is there when the phase ends that it waits for next.
 template <thread_scope scope, class Completion>
-void memcpy_async(void* to, const void* from, ::std::size_t bytes,
-                  barrier<scope, Completion>& barrier) {
+void memcpy_async(void* to, const void* from, ::std::size_t bytes, barrier<scope, Completion>& barrier) {
   cuda_on_cpu::begin_barrier_copy(&barrier, {to, from, static_cast<unsigned>(bytes), 0});
 }
 /// The copy of a group, of which each thread calls this.

@@ -107,8 +107,8 @@ inline void unpoison([[maybe_unused]] const void* memory, [[maybe_unused]] std::
 
 /// A launch while it runs.
 struct RunningLaunch {
-  RunningLaunch(const char* kernel_name, const LaunchConfiguration& launch_configuration,
-                Place launched_at, const KernelCall& kernel_call)
+  RunningLaunch(const char* kernel_name, const LaunchConfiguration& launch_configuration, Place launched_at,
+                const KernelCall& kernel_call)
       : kernel(kernel_name),
         place(launched_at),
         configuration(launch_configuration),
@@ -150,9 +150,7 @@ class Arena {
   /// Room for a variable of the running block.
   char* place(std::size_t bytes, std::size_t alignment);
   /// Whether it is in shared memory or the pages around it that nobody may touch.
-  bool contains(const void* address) const {
-    return address >= pages_ && address < pages_ + bytes_;
-  }
+  bool contains(const void* address) const { return address >= pages_ && address < pages_ + bytes_; }
   std::size_t static_bytes() const { return static_bytes_; }
   /// All of it, with the pages around.
   const char* pages() const { return pages_; }

@@ -27,8 +27,7 @@ struct cudaDeviceProp {
   int computeMode;
   int maxTexture1D, maxTexture1DMipmap, maxTexture1DLinear, maxTexture2D[2], maxTexture2DMipmap[2];
   int maxTexture2DLinear[3], maxTexture2DGather[2], maxTexture3D[3], maxTexture3DAlt[3];
-  int maxTextureCubemap, maxTexture1DLayered[2], maxTexture2DLayered[3],
-      maxTextureCubemapLayered[2];
+  int maxTextureCubemap, maxTexture1DLayered[2], maxTexture2DLayered[3], maxTextureCubemapLayered[2];
   int maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2];
   int maxSurface2DLayered[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
   std::size_t surfaceAlignment;
@@ -119,11 +118,7 @@ enum cudaDeviceP2PAttr {
   cudaDevP2PAttrNativeAtomicSupported = 3,
   cudaDevP2PAttrCudaArrayAccessSupported = 4
 };
-enum cudaComputeMode {
-  cudaComputeModeDefault,
-  cudaComputeModeExclusive,
-  cudaComputeModeProhibited
-};
+enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited };
 enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
 enum cudaSharedMemConfig {
   cudaSharedMemBankSizeDefault,

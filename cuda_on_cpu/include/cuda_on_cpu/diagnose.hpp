@@ -36,8 +36,7 @@ void report(const std::string& sentence);
 /// The same behind "file:line: ".
 void report_at(Place place, const std::string& sentence);
 /// Reports what is wrong with a call, and makes the error this thread's last one.
-cudaError_t refuse(Place place, const std::string& sentence,
-                   cudaError_t error = cudaErrorInvalidValue);
+cudaError_t refuse(Place place, const std::string& sentence, cudaError_t error = cudaErrorInvalidValue);
 /// A sentence with the running thread: kernel, block, thread.
 void report_in_kernel(const Worker& worker, const std::string& place, const std::string& sentence);
 

@@ -52,8 +52,7 @@ class Whose {
 
  private:
   static constexpr unsigned process_shift = 40;
-  constexpr Whose(unsigned process, std::uint64_t who)
-      : bits_(std::uint64_t{process} << process_shift | who) {}
+  constexpr Whose(unsigned process, std::uint64_t who) : bits_(std::uint64_t{process} << process_shift | who) {}
 
   std::uint64_t bits_;
 };
@@ -183,8 +182,7 @@ struct BlockClock {
   void pass_barrier(Time now) {
     barrier = now;
     if (!has_acquired) return;
-    acquired_by_all =
-        std::max(acquired_by_all, *std::max_element(acquired.begin(), acquired.end()));
+    acquired_by_all = std::max(acquired_by_all, *std::max_element(acquired.begin(), acquired.end()));
     for (const auto& [thread, known] : received) received_by_all.learn(known);
     received.clear();
   }

@@ -5,24 +5,12 @@
 #include <cstdint>
 #include <cstdlib>
 
-inline int __popc(unsigned x) {
-  return __builtin_popcount(x);
-}
-inline int __popcll(unsigned long long x) {
-  return __builtin_popcountll(x);
-}
-inline int __clz(int x) {
-  return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x));
-}
-inline int __clzll(long long x) {
-  return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x));
-}
-inline int __ffs(int x) {
-  return __builtin_ffs(x);
-}
-inline int __ffsll(long long x) {
-  return __builtin_ffsll(x);
-}
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline unsigned __brev(unsigned x) {
   x = (x >> 1 & 0x55555555U) | (x & 0x55555555U) << 1;
   x = (x >> 2 & 0x33333333U) | (x & 0x33333333U) << 2;
@@ -33,9 +21,7 @@ inline unsigned long long __brevll(unsigned long long x) {
   return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
          __brev(static_cast<unsigned>(x >> 32));
 }
-inline int __mulhi(int x, int y) {
-  return static_cast<int>(static_cast<long long>(x) * y >> 32);
-}
+inline int __mulhi(int x, int y) { return static_cast<int>(static_cast<long long>(x) * y >> 32); }
 inline unsigned __umulhi(unsigned x, unsigned y) {
   return static_cast<unsigned>(static_cast<unsigned long long>(x) * y >> 32);
 }
@@ -51,23 +37,15 @@ inline int __mul24(int x, int y) {
   const std::int64_t b = static_cast<std::int32_t>(static_cast<unsigned>(y) << 8) >> 8;
   return static_cast<int>(a * b);
 }
-inline unsigned __umul24(unsigned x, unsigned y) {
-  return (x & 0xffffffU) * (y & 0xffffffU);
-}
+inline unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffffU) * (y & 0xffffffU); }
 /// |x - y| + z.
 inline unsigned __sad(int x, int y, unsigned z) {
   return static_cast<unsigned>(std::llabs(static_cast<long long>(x) - y)) + z;
 }
-inline unsigned __usad(unsigned x, unsigned y, unsigned z) {
-  return (x > y ? x - y : y - x) + z;
-}
+inline unsigned __usad(unsigned x, unsigned y, unsigned z) { return (x > y ? x - y : y - x) + z; }
 /// Averages; those that begin with r round up.
-inline int __hadd(int x, int y) {
-  return static_cast<int>((static_cast<long long>(x) + y) >> 1);
-}
-inline int __rhadd(int x, int y) {
-  return static_cast<int>((static_cast<long long>(x) + y + 1) >> 1);
-}
+inline int __hadd(int x, int y) { return static_cast<int>((static_cast<long long>(x) + y) >> 1); }
+inline int __rhadd(int x, int y) { return static_cast<int>((static_cast<long long>(x) + y + 1) >> 1); }
 inline unsigned __uhadd(unsigned x, unsigned y) {
   return static_cast<unsigned>((static_cast<unsigned long long>(x) + y) >> 1);
 }
@@ -108,8 +86,7 @@ namespace cuda_on_cpu {
 template <class A, class B>
 unsigned dot_product(unsigned a, unsigned b, unsigned sum) {
   for (unsigned i = 0; i < 32; i += 8) {
-    sum += static_cast<unsigned>(static_cast<int>(static_cast<A>(a >> i)) *
-                                 static_cast<int>(static_cast<B>(b >> i)));
+    sum += static_cast<unsigned>(static_cast<int>(static_cast<A>(a >> i)) * static_cast<int>(static_cast<B>(b >> i)));
   }
   return sum;
 }
@@ -118,8 +95,8 @@ unsigned dot_product(unsigned a, unsigned b, unsigned sum) {
 
 inline int __dp4a(int a, int b, int sum) {
   using namespace cuda_on_cpu;
-  return static_cast<int>(dot_product<std::int8_t, std::int8_t>(
-      static_cast<unsigned>(a), static_cast<unsigned>(b), static_cast<unsigned>(sum)));
+  return static_cast<int>(dot_product<std::int8_t, std::int8_t>(static_cast<unsigned>(a), static_cast<unsigned>(b),
+                                                                static_cast<unsigned>(sum)));
 }
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
   return cuda_on_cpu::dot_product<std::uint8_t, std::uint8_t>(a, b, sum);

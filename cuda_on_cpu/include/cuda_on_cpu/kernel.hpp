@@ -13,7 +13,6 @@
 
 #include <driver_types.h>
 
-
 // Plain thread-local memory: a thread_local object of C++ would be looked up through a function.
 extern __thread uint3 threadIdx;
 extern __thread uint3 blockIdx;
@@ -46,8 +45,7 @@ cudaStream_t to_stream(const Stream& stream) {
 /// What stands between <<< and >>>. A template, since CUDA takes numbers of any type there; by
 /// value, since a static constant of a class that is declared only has no address.
 struct LaunchConfiguration {
-  template <class Grid = dim3, class Block = dim3, class Shared = std::size_t,
-            class Stream = cudaStream_t>
+  template <class Grid = dim3, class Block = dim3, class Shared = std::size_t, class Stream = cudaStream_t>
   LaunchConfiguration(Grid grid_extents, Block block_extents, Shared shared_bytes = 0,
                       const Stream& in_stream = nullptr)
       : grid(to_dim3(grid_extents)),
@@ -86,15 +84,13 @@ class BoundKernel final : public KernelCall {
  public:
   /// @param arguments a tuple of them, or of references to them.
   template <class Tuple>
-  BoundKernel(Kernel kernel, Tuple&& arguments)
-      : kernel_(kernel), arguments_(std::forward<Tuple>(arguments)) {}
+  BoundKernel(Kernel kernel, Tuple&& arguments) : kernel_(kernel), arguments_(std::forward<Tuple>(arguments)) {}
 
   void run_thread() const override { std::apply(kernel_, arguments_); }
   const KernelCall* copy() const override { return new BoundKernel(kernel_, arguments_); }
   std::vector<void*> arguments() const override {
     const auto addresses = [](const Arguments&... argument) {
-      return std::vector<void*>{
-          const_cast<char*>(&reinterpret_cast<const volatile char&>(argument))...};
+      return std::vector<void*>{const_cast<char*>(&reinterpret_cast<const volatile char&>(argument))...};
     };
     return std::apply(addresses, arguments_);
   }
@@ -130,28 +126,22 @@ T& passed(T& argument) {
 /// those that only move in their own way: whether that is a constructor of theirs that counts, or a
 /// template that takes anything, cannot be asked for.
 template <class T>
-constexpr bool has_own_copying =
-    std::is_class_v<T>&& std::is_copy_constructible_v<T> && !std::is_trivially_copyable_v<T> &&
-    !std::is_trivially_copy_constructible_v<T>;
+constexpr bool has_own_copying = std::is_class_v<T>&& std::is_copy_constructible_v<T> &&
+                                 !std::is_trivially_copyable_v<T> && !std::is_trivially_copy_constructible_v<T>;
 
 /// A kernel that takes such classes. On a GPU each thread has the bits of the arguments, and no
 /// constructor or destructor runs: so the kernel gets addresses of bitwise copies.
 template <class... Parameters>
 class BitwiseCall {
  public:
-  explicit BitwiseCall(void (*kernel)(Parameters...))
-      : kernel_(reinterpret_cast<Function>(kernel)) {}
+  explicit BitwiseCall(void (*kernel)(Parameters...)) : kernel_(reinterpret_cast<Function>(kernel)) {}
 
-  void operator()(const std::decay_t<Parameters>&... arguments) const {
-    kernel_(Passed<Parameters>(arguments)...);
-  }
+  void operator()(const std::decay_t<Parameters>&... arguments) const { kernel_(Passed<Parameters>(arguments)...); }
 
  private:
   template <class T>
   struct Image {
-    explicit Image(const T& object) {
-      __builtin_memcpy(bytes, &reinterpret_cast<const char&>(object), sizeof(T));
-    }
+    explicit Image(const T& object) { __builtin_memcpy(bytes, &reinterpret_cast<const char&>(object), sizeof(T)); }
     operator void*() { return bytes; }
     alignas(T) char bytes[sizeof(T)];
   };
@@ -163,8 +153,7 @@ class BitwiseCall {
 };
 
 /// Enqueues a launch, or records it where the stream is being captured.
-cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place,
-                   const KernelCall& call);
+cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place, const KernelCall& call);
 
 /// A launch as the translator writes it; the arguments are copied when it is called.
 class Launch {
@@ -180,14 +169,12 @@ class Launch {
   template <class Kernel, class... Arguments,
             std::enable_if_t<(std::is_copy_constructible_v<Arguments> && ...), int> = 0>
   void operator()(Kernel kernel, Arguments... arguments) const {
-    start(BoundKernel<Kernel, Arguments...>(kernel,
-                                            std::tuple<Arguments...>(std::move(arguments)...)));
+    start(BoundKernel<Kernel, Arguments...>(kernel, std::tuple<Arguments...>(std::move(arguments)...)));
   }
   /// Of arguments that cannot be copied, such as an array that owns its memory, the kernel takes
   /// what they convert to.
-  template <
-      class Kernel, class... Arguments,
-      std::enable_if_t<!(std::is_copy_constructible_v<std::decay_t<Arguments>> && ...), int> = 0>
+  template <class Kernel, class... Arguments,
+            std::enable_if_t<!(std::is_copy_constructible_v<std::decay_t<Arguments>> && ...), int> = 0>
   void operator()(Kernel kernel, Arguments&&... arguments) const {
     (*this)(kernel, converted(arguments)...);
   }
@@ -199,8 +186,7 @@ class Launch {
     Typed(const Launch& launch, Kernel kernel) : launch_(launch), kernel_(kernel) {}
     /// Converts the arguments to the parameters' types, as a call does, and copies them once.
     void with(Argument<std::decay_t<Parameters>>... arguments) const {
-      launch_.start(
-          BoundKernel<Kernel, std::decay_t<Parameters>...>(kernel_, std::tie(arguments...)));
+      launch_.start(BoundKernel<Kernel, std::decay_t<Parameters>...>(kernel_, std::tie(arguments...)));
     }
 
    private:
@@ -244,8 +230,7 @@ class Launch {
 /// A launch of a kernel that has __launch_bounds__.
 class BoundedLaunch : public Launch {
  public:
-  BoundedLaunch(const char* kernel, const LaunchConfiguration& launch_configuration,
-                CUDA_ON_CPU_HERE)
+  BoundedLaunch(const char* kernel, const LaunchConfiguration& launch_configuration, CUDA_ON_CPU_HERE)
       : Launch(kernel, launch_configuration, place) {
     configuration().bounded = true;
   }
@@ -375,8 +360,8 @@ struct Exchange {
 /// The running thread has come to an exchange with lanes of its warp.
 Switch arrive_at_exchange(const Exchange& exchange);
 /// Waits until all lanes of the mask have come with the same mask and the same `combine`.
-inline std::uint64_t exchange(unsigned mask, std::uint64_t value, unsigned argument,
-                              Combine combine, const char* what, Place place) {
+inline std::uint64_t exchange(unsigned mask, std::uint64_t value, unsigned argument, Combine combine, const char* what,
+                              Place place) {
   const Switch threads = arrive_at_exchange({mask, argument, value, combine, what, place});
   switch_threads(threads);
   return threads.from->result;

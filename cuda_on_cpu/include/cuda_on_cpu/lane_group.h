@@ -16,8 +16,7 @@ inline unsigned rank_of_lane(unsigned mask, unsigned lane) {
 /// The lane that has this rank among those of the mask.
 inline unsigned lane_of_rank(unsigned mask, unsigned rank) {
   const unsigned neighbour = mask == 0 ? 32 : static_cast<unsigned>(__builtin_ctz(mask)) + rank;
-  if (neighbour < 32 && (mask >> neighbour & 1U) != 0 && rank_of_lane(mask, neighbour) == rank)
-    return neighbour;
+  if (neighbour < 32 && (mask >> neighbour & 1U) != 0 && rank_of_lane(mask, neighbour) == rank) return neighbour;
   for (; rank > 0; --rank) mask &= mask - 1;
   return mask == 0 ? 32 : static_cast<unsigned>(__builtin_ctz(mask));
 }
@@ -78,9 +77,7 @@ class LaneGroup {
     return from_rank(value, rank + delta < count() ? rank + delta : rank, "shfl_down", place);
   }
   /// The lanes that are there: the last warp of a block may be short of some.
-  unsigned present() const {
-    return static_cast<unsigned>(__builtin_popcount(mask_ & lanes_of_own_warp()));
-  }
+  unsigned present() const { return static_cast<unsigned>(__builtin_popcount(mask_ & lanes_of_own_warp())); }
   /// Not a function of CUDA's.
   unsigned lanes() const { return mask_; }
 
@@ -92,9 +89,7 @@ class LaneGroup {
   template <class T>
   T from_rank(const T& value, unsigned rank, const char* what, Place place) const {
     const unsigned lane = lane_of_rank(mask_, rank);
-    return by_words(value, [&](std::uint64_t word) {
-      return exchange(mask_, word, lane & 31U, shuffle, what, place);
-    });
+    return by_words(value, [&](std::uint64_t word) { return exchange(mask_, word, lane & 31U, shuffle, what, place); });
   }
 
   unsigned mask_;

@@ -148,8 +148,7 @@ std::size_t for_each_sector(const Request& request, const Function& function) {
     std::uint64_t bits = 0;
     for (unsigned i = 0; i < request.lanes; ++i) {
       bits |= std::uint64_t{1} << (request.addresses[i] / sector_bytes - begin);
-      bits |=
-          std::uint64_t{1} << ((request.addresses[i] + request.bytes - 1) / sector_bytes - begin);
+      bits |= std::uint64_t{1} << ((request.addresses[i] + request.bytes - 1) / sector_bytes - begin);
     }
     const auto count = static_cast<std::size_t>(std::popcount(bits));
     for (; bits != 0; bits &= bits - 1) {
@@ -352,8 +351,7 @@ class LaunchCounts {
       return;
     }
     TouchedSectors& touched = kind == AccessKind::global_load ? loaded_ : stored_;
-    counts.sectors +=
-        for_each_sector(request, [&](std::uintptr_t sector) { touched.touch(sector); });
+    counts.sectors += for_each_sector(request, [&](std::uintptr_t sector) { touched.touch(sector); });
   }
 
   // By the instruction's address and the kind of access.

@@ -111,8 +111,7 @@ void multiply_registers(Lane* lanes, unsigned /*mask*/) {
         const auto a = element_of<Element>(of[4 * row + t]->a[chunk * groups + i / 2], step % held);
         const auto b = element_of<Element>(of[4 * column + t]->b[chunk], step % held);
         if constexpr (std::is_integral_v<decltype(sum)>) {
-          sum = static_cast<decltype(sum)>(static_cast<std::uint32_t>(sum) +
-                                           static_cast<std::uint32_t>(a * b));
+          sum = static_cast<decltype(sum)>(static_cast<std::uint32_t>(sum) + static_cast<std::uint32_t>(a * b));
         } else {
           sum = std::fma(a, b, sum);
         }
@@ -125,16 +124,13 @@ void multiply_registers(Lane* lanes, unsigned /*mask*/) {
 /// `mma.sync.aligned.mMnNkK.row.col`: all lanes of the warp call it.
 template <unsigned m, unsigned n, unsigned k, class Element, class Sum>
 void multiply_matrices(const std::array<void*, 4>& results, const std::array<std::uint64_t, 8>& a,
-                       const std::array<std::uint64_t, 8>& b, const std::array<std::uint64_t, 8>& c,
-                       CUDA_ON_CPU_HERE) {
+                       const std::array<std::uint64_t, 8>& b, const std::array<std::uint64_t, 8>& c, CUDA_ON_CPU_HERE) {
   static_assert(n == 8);
   MatrixRegisters own = {results, a, b, c};
   if (lanes_of_own_warp() != full_warp) {
-    fail_kernel("mma.sync needs a warp's 32 lanes, but the last warp of this block has fewer.",
-                place);
+    fail_kernel("mma.sync needs a warp's 32 lanes, but the last warp of this block has fewer.", place);
   }
-  exchange(full_warp, to_bits(&own), 0, multiply_registers<m, n, k, Element, Sum>, "mma.sync",
-           place);
+  exchange(full_warp, to_bits(&own), 0, multiply_registers<m, n, k, Element, Sum>, "mma.sync", place);
 }
 
 }  // namespace cuda_on_cpu

@@ -44,8 +44,8 @@ inline constexpr std::size_t surroundings = std::size_t{256} << 10;
 inline constexpr std::size_t max_bytes = std::size_t{1} << 46;
 
 /// Makes an allocation.
-cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place place,
-                     unsigned flags = 0, cudaMemPool_t pool = nullptr);
+cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place place, unsigned flags = 0,
+                     cudaMemPool_t pool = nullptr);
 /// Frees one, of the host's memory or not.
 cudaError_t release_allocation(const char* call, void* pointer, bool host, Place place);
 /// cudaFree() and cudaFreeHost(), which destructors call: nothing is thrown.
@@ -123,11 +123,10 @@ Box one_row(void* to, const void* from, std::size_t bytes);
 
 /// Enqueues a copy and, if asked to, waits for it. `call` and `place` are for what is wrong with
 /// it.
-cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool wait,
-                     cudaStream_t stream, Place place);
+cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool wait, cudaStream_t stream,
+                     Place place);
 /// The same by the parameters of the 3-D copies.
-cudaError_t copy_3d(const char* call, const cudaMemcpy3DParms* parameters, bool wait,
-                    cudaStream_t stream, Place place);
+cudaError_t copy_3d(const char* call, const cudaMemcpy3DParms* parameters, bool wait, cudaStream_t stream, Place place);
 
 /// Enqueues a fill with a value of 1, 2 or 4 bytes; the extent counts bytes.
 cudaError_t fill_box(const char* call, const Side<char>& to, const Extent& extent, unsigned value,

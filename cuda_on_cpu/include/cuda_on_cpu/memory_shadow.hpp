@@ -98,8 +98,7 @@ class PeerWords {
 template <class IsOver>
 PeerRecord remember(PeerWord& word, const PeerRecord& self, const IsOver& is_over) {
   const auto is_race = [&](const PeerRecord& other) {
-    return other.exists() && other.process != self.process &&
-           ((self.what | other.what) & Record::writes) != 0 &&
+    return other.exists() && other.process != self.process && ((self.what | other.what) & Record::writes) != 0 &&
            !(self.has(Record::is_strong) && other.has(Record::is_strong)) && !is_over(other);
   };
   if (is_race(word.write)) return word.write;

@@ -34,9 +34,7 @@ constexpr unsigned kind_of(bool is_shared, bool writes, bool is_atomic) {
 }
 
 /// Whether an access with this key is one of an atomic function.
-constexpr bool is_atomic(std::uint64_t key) {
-  return (key >> 5U & 7U) % 3 == 2;
-}
+constexpr bool is_atomic(std::uint64_t key) { return (key >> 5U & 7U) % 3 == 2; }
 
 /// Where a thread's accesses are kept; full at the beginning.
 struct KeptAccesses {
@@ -65,9 +63,8 @@ inline constexpr WordMark no_mark = ~WordMark{0};
 struct Running {
   const Fiber* fiber = nullptr;
   std::uintptr_t stack = 0;
-  std::size_t stack_bytes =
-      0;          ///< 0 if another thread may be running, or this one in another state
-  Window shared;  ///< its block's memory
+  std::size_t stack_bytes = 0;   ///< 0 if another thread may be running, or this one in another state
+  Window shared;                 ///< its block's memory
   KeptAccesses* kept = nullptr;  ///< null unless accesses are counted
   /// Plain reads of words that have one of these change nothing that is known of them.
   std::array<WordMark, 3> quiet{no_mark, no_mark, no_mark};
@@ -75,26 +72,20 @@ struct Running {
 inline Running running;
 
 /// Something has happened that accesses depend on.
-inline void forget_running() {
-  running.stack_bytes = 0;
-}
+inline void forget_running() { running.stack_bytes = 0; }
 
 /// Global memory by the 256 KiB that an address is in: so much lies between allocations, too.
 inline constexpr unsigned granule_bits = 18;
 inline std::array<Window, 1024> windows;
 
 /// The place for the window that an address is in.
-inline Window& window_at(std::uintptr_t address) {
-  return windows[(address >> granule_bits) % windows.size()];
-}
+inline Window& window_at(std::uintptr_t address) { return windows[(address >> granule_bits) % windows.size()]; }
 
 /// Likewise, memory whose accesses are nobody's business: the runtime's own, for the most part.
 inline std::array<Window, 1024> ignored;
 
 /// Its place for what an address is in.
-inline Window& ignored_at(std::uintptr_t address) {
-  return ignored[(address >> granule_bits) % ignored.size()];
-}
+inline Window& ignored_at(std::uintptr_t address) { return ignored[(address >> granule_bits) % ignored.size()]; }
 
 /// Global memory that has been accessed: an allocation with its pages, or the program's variables.
 /// Numbers are never given twice.
@@ -164,16 +155,14 @@ class Observer {
   /// An asynchronous copy into the block's shared memory has arrived.
   virtual void arrived(const Block& /*block*/, const void* /*begin*/, std::size_t /*bytes*/) {}
   /// A __shared__ variable has been given its place.
-  virtual void placed(const Block& /*block*/, const char* /*name*/, const char* /*begin*/,
-                      std::size_t /*bytes*/) {}
+  virtual void placed(const Block& /*block*/, const char* /*name*/, const char* /*begin*/, std::size_t /*bytes*/) {}
   /// Memory of the device is there. Nobody has written it.
   virtual void allocated(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
   /// It is gone, and others may get its addresses.
   virtual void freed(std::uintptr_t /*begin*/) {}
   /// Other processes may access it from now on. Their accesses are recorded in the file that they
   /// share, from an offset on; see memory_shadow.hpp.
-  virtual void shared(std::uintptr_t /*begin*/, std::size_t /*bytes*/, int /*file*/,
-                      std::size_t /*offset*/) {}
+  virtual void shared(std::uintptr_t /*begin*/, std::size_t /*bytes*/, int /*file*/, std::size_t /*offset*/) {}
   /// A copy is about to read memory.
   virtual void copied(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
   /// A copy or a fill has written memory.

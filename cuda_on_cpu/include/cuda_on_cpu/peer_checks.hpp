@@ -28,8 +28,7 @@ struct PeerAccessor {
 class PeerChecks {
  public:
   /// @return what the access is in a race with, if anything.
-  PeerRecord check(PeerWords& words, std::size_t offset, const Access& access,
-                   const PeerAccessor& self);
+  PeerRecord check(PeerWords& words, std::size_t offset, const Access& access, const PeerAccessor& self);
   /// A copy of these bytes by the host, which may look at flags.
   /// @return what it is in a race with, if anything.
   PeerRecord copied(PeerWords& words, std::size_t offset, std::size_t bytes, bool writes, Time now);
@@ -40,8 +39,8 @@ class PeerChecks {
   PeerRecord sent(PeerWords& words, std::size_t offset, const Sent& sent, const PeerAccessor& self);
   /// declare_received(). If the number is the last one sent, the receiver learns from it.
   /// @param what Record::what of the declaration.
-  SentNumber received(PeerWords& words, std::size_t offset, std::uint64_t number,
-                      std::uint32_t what, const PeerAccessor& self);
+  SentNumber received(PeerWords& words, std::size_t offset, std::uint64_t number, std::uint32_t what,
+                      const PeerAccessor& self);
   /// What a block has learnt of other processes is known to everything that comes after it.
   void absorb(const BlockClock& clock) { known_.learn(clock.known_to_any().of_others()); }
   /// This process's time begins anew; other processes do not notice.

@@ -68,9 +68,7 @@ class pipeline {
   /// Not functions of CUDA's.
   pipeline() = default;
   pipeline(PipelineStage<scope>* stages, ::std::size_t count) : stages_(stages), count_(count) {}
-  barrier<scope>* next_barrier() {
-    return stages_ == nullptr ? nullptr : &stages_[acquired_ % count_].produced;
-  }
+  barrier<scope>* next_barrier() { return stages_ == nullptr ? nullptr : &stages_[acquired_ % count_].produced; }
 
  private:
   PipelineStage<scope>* stages_ = nullptr;
@@ -80,9 +78,7 @@ class pipeline {
 };
 
 /// A thread's own.
-inline pipeline<thread_scope_thread> make_pipeline() {
-  return {};
-}
+inline pipeline<thread_scope_thread> make_pipeline() { return {}; }
 /// All threads of the group produce and consume.
 template <class Group, thread_scope scope, ::std::uint8_t stages>
 pipeline<scope> make_pipeline(const Group& group, pipeline_shared_state<scope, stages>* state) {
@@ -98,8 +94,7 @@ pipeline<scope> make_pipeline(const Group& group, pipeline_shared_state<scope, s
 }
 /// One thread's copy, in the stage that it produces.
 template <thread_scope scope>
-void memcpy_async(void* to, const void* from, ::std::size_t bytes, pipeline<scope>& pipeline,
-                  CUDA_ON_CPU_HERE) {
+void memcpy_async(void* to, const void* from, ::std::size_t bytes, pipeline<scope>& pipeline, CUDA_ON_CPU_HERE) {
   if (pipeline.next_barrier() != nullptr) {
     memcpy_async(to, from, bytes, *pipeline.next_barrier());
   } else {
@@ -108,8 +103,8 @@ void memcpy_async(void* to, const void* from, ::std::size_t bytes, pipeline<scop
 }
 /// The copy of a group, of which each thread calls this.
 template <class Group, thread_scope scope>
-void memcpy_async(const Group& group, void* to, const void* from, ::std::size_t bytes,
-                  pipeline<scope>& pipeline, CUDA_ON_CPU_HERE) {
+void memcpy_async(const Group& group, void* to, const void* from, ::std::size_t bytes, pipeline<scope>& pipeline,
+                  CUDA_ON_CPU_HERE) {
   if (pipeline.next_barrier() != nullptr) {
     memcpy_async(group, to, from, bytes, *pipeline.next_barrier());
   } else {

@@ -67,8 +67,7 @@ inline double made_odd(ExactResult result) {
   const auto [nearest, error] = result;
   std::uint64_t bits = 0;
   __builtin_memcpy(&bits, &nearest, sizeof bits);
-  if (error == 0 || !std::isfinite(nearest) || std::isnan(error) || (bits & 1U) != 0)
-    return nearest;
+  if (error == 0 || !std::isfinite(nearest) || std::isnan(error) || (bits & 1U) != 0) return nearest;
   return std::nextafter(nearest, error > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 

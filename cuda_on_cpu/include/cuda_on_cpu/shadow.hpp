@@ -53,8 +53,7 @@ std::unique_ptr<T[], Free> zeros(std::size_t count) {
 /// Which bytes of an allocation have been written.
 class WrittenBytes {
  public:
-  explicit WrittenBytes(std::size_t bytes)
-      : bytes_(bytes), bits_(zeros<std::uint64_t>(bytes / 64 + 1)) {}
+  explicit WrittenBytes(std::size_t bytes) : bytes_(bytes), bits_(zeros<std::uint64_t>(bytes / 64 + 1)) {}
 
   /// Whether any of these at most 64 bytes has been written.
   bool any(std::size_t offset, unsigned bytes) const {
@@ -127,8 +126,7 @@ inline unsigned distance(const Record& a, const Record& b) {
 /// nothing orders that before the atomic accesses of others.
 inline bool must_stay(const Record& before, const Accessor& self) {
   return before.thread == self.record.thread && before.time >= self.over_in_block &&
-         self.record.has(Record::is_strong) && !before.has(Record::is_strong) &&
-         before.has(Record::writes);
+         self.record.has(Record::is_strong) && !before.has(Record::is_strong) && before.has(Record::writes);
 }
 
 /// Remembers an access that does not make the others of the cell superfluous.

@@ -51,8 +51,7 @@ template <class Format, Rounding rounding = Rounding::nearest>
 std::uint16_t encode(double x) {
   constexpr int fraction_bits = Format::fraction_bits;
   constexpr int bias = (1 << (Format::exponent_bits - 1)) - 1;
-  constexpr std::int64_t infinity = ((std::int64_t{1} << Format::exponent_bits) - 1)
-                                    << fraction_bits;
+  constexpr std::int64_t infinity = ((std::int64_t{1} << Format::exponent_bits) - 1) << fraction_bits;
   std::uint64_t bits = 0;
   __builtin_memcpy(&bits, &x, sizeof bits);
   const auto sign = static_cast<std::uint16_t>(bits >> 63U << 15U);
@@ -76,8 +75,7 @@ std::uint16_t encode(double x) {
   const std::int64_t above = below > 0 ? 0 : exponent + bias - 1;
   std::int64_t result = (above << fraction_bits) + static_cast<std::int64_t>(kept);
   if (result >= infinity) {
-    result = rounding == Rounding::nearest || (rounding != Rounding::zero && away) ? infinity
-                                                                                   : infinity - 1;
+    result = rounding == Rounding::nearest || (rounding != Rounding::zero && away) ? infinity : infinity - 1;
   }
   return static_cast<std::uint16_t>(sign | result);
 }
@@ -157,49 +155,29 @@ struct SmallFloat {
   friend SmallFloat __hneg(SmallFloat a) { return -a; }
   friend SmallFloat __habs(SmallFloat a) { return of_bits(a.bits & 0x7fffU); }
   friend SmallFloat __hfma(SmallFloat a, SmallFloat b, SmallFloat c) { return fused_once(a, b, c); }
-  friend SmallFloat __hfma_sat(SmallFloat a, SmallFloat b, SmallFloat c) {
-    return saturated(fused_once(a, b, c));
-  }
+  friend SmallFloat __hfma_sat(SmallFloat a, SmallFloat b, SmallFloat c) { return saturated(fused_once(a, b, c)); }
 
   friend bool __hisnan(SmallFloat a) { return std::isnan(a.wide()); }
-  friend int __hisinf(SmallFloat a) {
-    return std::isinf(a.wide()) ? ((a.bits & 0x8000U) != 0 ? -1 : 1) : 0;
-  }
+  friend int __hisinf(SmallFloat a) { return std::isinf(a.wide()) ? ((a.bits & 0x8000U) != 0 ? -1 : 1) : 0; }
   friend SmallFloat __hmax(SmallFloat a, SmallFloat b) {
-    return a.wide() == b.wide() ? of_bits(a.bits & b.bits)
-                                : SmallFloat(std::fmax(a.wide(), b.wide()));
+    return a.wide() == b.wide() ? of_bits(a.bits & b.bits) : SmallFloat(std::fmax(a.wide(), b.wide()));
   }
   friend SmallFloat __hmin(SmallFloat a, SmallFloat b) {
-    return a.wide() == b.wide() ? of_bits(a.bits | b.bits)
-                                : SmallFloat(std::fmin(a.wide(), b.wide()));
+    return a.wide() == b.wide() ? of_bits(a.bits | b.bits) : SmallFloat(std::fmin(a.wide(), b.wide()));
   }
-  friend SmallFloat __hmax_nan(SmallFloat a, SmallFloat b) {
-    return unordered(a, b) ? of_bits(0x7fff) : __hmax(a, b);
-  }
-  friend SmallFloat __hmin_nan(SmallFloat a, SmallFloat b) {
-    return unordered(a, b) ? of_bits(0x7fff) : __hmin(a, b);
-  }
+  friend SmallFloat __hmax_nan(SmallFloat a, SmallFloat b) { return unordered(a, b) ? of_bits(0x7fff) : __hmax(a, b); }
+  friend SmallFloat __hmin_nan(SmallFloat a, SmallFloat b) { return unordered(a, b) ? of_bits(0x7fff) : __hmin(a, b); }
 
   friend SmallFloat atomicAdd(SmallFloat* address, SmallFloat value) {
     return atomic_update(address, [value](SmallFloat old) { return old + value; });
   }
 
-#define CUDA_ON_CPU_OPERATOR(sign, name)                                      \
-  friend SmallFloat name(SmallFloat a, SmallFloat b) {                        \
-    return a.wide() sign b.wide();                                            \
-  }                                                                           \
-  friend SmallFloat name##_rn(SmallFloat a, SmallFloat b) {                   \
-    return a.wide() sign b.wide();                                            \
-  }                                                                           \
-  friend SmallFloat name##_sat(SmallFloat a, SmallFloat b) {                  \
-    return saturated(a.wide() sign b.wide());                                 \
-  }                                                                           \
-  friend SmallFloat operator sign(const SmallFloat& a, const SmallFloat& b) { \
-    return a.wide() sign b.wide();                                            \
-  }                                                                           \
-  friend SmallFloat& operator sign##=(SmallFloat& a, const SmallFloat& b) {   \
-    return a = a sign b;                                                      \
-  }
+#define CUDA_ON_CPU_OPERATOR(sign, name)                                                                       \
+  friend SmallFloat name(SmallFloat a, SmallFloat b) { return a.wide() sign b.wide(); }                        \
+  friend SmallFloat name##_rn(SmallFloat a, SmallFloat b) { return a.wide() sign b.wide(); }                   \
+  friend SmallFloat name##_sat(SmallFloat a, SmallFloat b) { return saturated(a.wide() sign b.wide()); }       \
+  friend SmallFloat operator sign(const SmallFloat& a, const SmallFloat& b) { return a.wide() sign b.wide(); } \
+  friend SmallFloat& operator sign##=(SmallFloat& a, const SmallFloat& b) { return a = a sign b; }
   CUDA_ON_CPU_OPERATOR(+, __hadd)
   CUDA_ON_CPU_OPERATOR(-, __hsub)
   CUDA_ON_CPU_OPERATOR(*, __hmul)
@@ -207,16 +185,10 @@ struct SmallFloat {
 #undef CUDA_ON_CPU_OPERATOR
 
 // The forms with a u are true of what cannot be compared, a NaN.
-#define CUDA_ON_CPU_COMPARISON(sign, name)                              \
-  friend bool name(SmallFloat a, SmallFloat b) {                        \
-    return !unordered(a, b) && a.wide() sign b.wide();                  \
-  }                                                                     \
-  friend bool name##u(SmallFloat a, SmallFloat b) {                     \
-    return unordered(a, b) || a.wide() sign b.wide();                   \
-  }                                                                     \
-  friend bool operator sign(const SmallFloat& a, const SmallFloat& b) { \
-    return a.wide() sign b.wide();                                      \
-  }
+#define CUDA_ON_CPU_COMPARISON(sign, name)                                                              \
+  friend bool name(SmallFloat a, SmallFloat b) { return !unordered(a, b) && a.wide() sign b.wide(); }   \
+  friend bool name##u(SmallFloat a, SmallFloat b) { return unordered(a, b) || a.wide() sign b.wide(); } \
+  friend bool operator sign(const SmallFloat& a, const SmallFloat& b) { return a.wide() sign b.wide(); }
   CUDA_ON_CPU_COMPARISON(==, __heq)
   CUDA_ON_CPU_COMPARISON(!=, __hne)
   CUDA_ON_CPU_COMPARISON(<, __hlt)
@@ -234,12 +206,8 @@ struct SmallFloat {
 #undef CUDA_ON_CPU_FUNCTION
 
  private:
-  static bool unordered(SmallFloat a, SmallFloat b) {
-    return std::isnan(a.wide()) || std::isnan(b.wide());
-  }
-  static double saturated(double x) {
-    return x > 0 ? (x < 1 ? x : 1.0) : 0.0;
-  }
+  static bool unordered(SmallFloat a, SmallFloat b) { return std::isnan(a.wide()) || std::isnan(b.wide()); }
+  static double saturated(double x) { return x > 0 ? (x < 1 ? x : 1.0) : 0.0; }
   static SmallFloat fused_once(SmallFloat a, SmallFloat b, SmallFloat c) {
     return made_odd(exact_sum(a.wide() * b.wide(), c.wide()));  // the product is exact
   }

@@ -33,18 +33,14 @@ struct alignas(4) SmallFloatPair {
     return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
   }
 
-#define CUDA_ON_CPU_BINARY(name, of_number)                        \
-  friend SmallFloatPair name(SmallFloatPair a, SmallFloatPair b) { \
-    return {of_number(a.x, b.x), of_number(a.y, b.y)};             \
-  }
+#define CUDA_ON_CPU_BINARY(name, of_number) \
+  friend SmallFloatPair name(SmallFloatPair a, SmallFloatPair b) { return {of_number(a.x, b.x), of_number(a.y, b.y)}; }
 #define CUDA_ON_CPU_OPERATOR(sign, name, of_number)                                       \
   CUDA_ON_CPU_BINARY(name, of_number)                                                     \
   friend SmallFloatPair operator sign(const SmallFloatPair& a, const SmallFloatPair& b) { \
     return {of_number(a.x, b.x), of_number(a.y, b.y)};                                    \
   }                                                                                       \
-  friend SmallFloatPair& operator sign##=(SmallFloatPair& a, const SmallFloatPair& b) {   \
-    return a = a sign b;                                                                  \
-  }
+  friend SmallFloatPair& operator sign##=(SmallFloatPair& a, const SmallFloatPair& b) { return a = a sign b; }
   CUDA_ON_CPU_OPERATOR(+, __hadd2, __hadd)
   CUDA_ON_CPU_OPERATOR(-, __hsub2, __hsub)
   CUDA_ON_CPU_OPERATOR(*, __hmul2, __hmul)
@@ -76,16 +72,12 @@ struct alignas(4) SmallFloatPair {
   friend unsigned each##_mask(SmallFloatPair a, SmallFloatPair b) {                         \
     return (of_number(a.x, b.x) ? 0xffffU : 0U) | (of_number(a.y, b.y) ? 0xffff0000U : 0U); \
   }                                                                                         \
-  friend bool both(SmallFloatPair a, SmallFloatPair b) {                                    \
-    return of_number(a.x, b.x) && of_number(a.y, b.y);                                      \
-  }
+  friend bool both(SmallFloatPair a, SmallFloatPair b) { return of_number(a.x, b.x) && of_number(a.y, b.y); }
 // With a u at the end, of what cannot be compared, too.
-#define CUDA_ON_CPU_COMPARISONS(sign, name, both)                               \
-  CUDA_ON_CPU_COMPARISON(__h##name, __h##name##2, __hb##name##2)                \
-  CUDA_ON_CPU_COMPARISON(__h##name##u, __h##name##u2, __hb##name##u2)           \
-  friend bool operator sign(const SmallFloatPair& a, const SmallFloatPair& b) { \
-    return both(a, b);                                                          \
-  }
+#define CUDA_ON_CPU_COMPARISONS(sign, name, both)                     \
+  CUDA_ON_CPU_COMPARISON(__h##name, __h##name##2, __hb##name##2)      \
+  CUDA_ON_CPU_COMPARISON(__h##name##u, __h##name##u2, __hb##name##u2) \
+  friend bool operator sign(const SmallFloatPair& a, const SmallFloatPair& b) { return both(a, b); }
   CUDA_ON_CPU_COMPARISONS(==, eq, __hbeq2)
   CUDA_ON_CPU_COMPARISONS(!=, ne, __hbneu2)
   CUDA_ON_CPU_COMPARISONS(<, lt, __hblt2)
@@ -95,10 +87,8 @@ struct alignas(4) SmallFloatPair {
 #undef CUDA_ON_CPU_COMPARISONS
 #undef CUDA_ON_CPU_COMPARISON
 
-#define CUDA_ON_CPU_FUNCTION(name, expression)       \
-  friend SmallFloatPair h2##name(SmallFloatPair a) { \
-    return {h##name(a.x), h##name(a.y)};             \
-  }
+#define CUDA_ON_CPU_FUNCTION(name, expression) \
+  friend SmallFloatPair h2##name(SmallFloatPair a) { return {h##name(a.x), h##name(a.y)}; }
   CUDA_ON_CPU_SMALL_FLOAT_FUNCTIONS(CUDA_ON_CPU_FUNCTION)
 #undef CUDA_ON_CPU_FUNCTION
 };
@@ -126,68 +116,28 @@ struct alignas(4) SmallFloatPair {
     using namespace cuda_on_cpu;                                                       \
     return T::of_bits(encode<T::Layout, Rounding::rounding>(static_cast<double>(x)));  \
   }
-#define CUDA_ON_CPU_SMALL_FLOAT(half, half2, T, T2)     \
-  CUDA_ON_CPU_SMALL_FLOAT_ROUNDED(half, T, rn, nearest) \
-  CUDA_ON_CPU_SMALL_FLOAT_ROUNDED(half, T, rz, zero)    \
-  CUDA_ON_CPU_SMALL_FLOAT_ROUNDED(half, T, ru, up)      \
-  CUDA_ON_CPU_SMALL_FLOAT_ROUNDED(half, T, rd, down)    \
-  inline T __double2##half(double x) {                  \
-    return x;                                           \
-  }                                                     \
-  inline T __float2##half(float x) {                    \
-    return x;                                           \
-  }                                                     \
-  inline float __##half##2float(T x) {                  \
-    return x;                                           \
-  }                                                     \
-  inline short __##half##_as_short(T x) {               \
-    return static_cast<short>(x.bits);                  \
-  }                                                     \
-  inline unsigned short __##half##_as_ushort(T x) {     \
-    return x.bits;                                      \
-  }                                                     \
-  inline T __short_as_##half(short x) {                 \
-    return T::of_bits(static_cast<unsigned short>(x));  \
-  }                                                     \
-  inline T __ushort_as_##half(unsigned short x) {       \
-    return T::of_bits(x);                               \
-  }                                                     \
-  inline T2 __float2##half2##_rn(float x) {             \
-    return {T(x), T(x)};                                \
-  }                                                     \
-  inline T2 __floats2##half2##_rn(float x, float y) {   \
-    return {T(x), T(y)};                                \
-  }                                                     \
-  inline T2 __float22##half2##_rn(float2 x) {           \
-    return {T(x.x), T(x.y)};                            \
-  }                                                     \
-  inline float2 __##half2##2float2(T2 x) {              \
-    return {x.x, x.y};                                  \
-  }                                                     \
-  inline T2 __##half##2##half2(T x) {                   \
-    return {x, x};                                      \
-  }                                                     \
-  inline T2 __halves2##half2(T x, T y) {                \
-    return {x, y};                                      \
-  }                                                     \
-  inline T2 __lows2##half2(T2 a, T2 b) {                \
-    return {a.x, b.x};                                  \
-  }                                                     \
-  inline T2 __highs2##half2(T2 a, T2 b) {               \
-    return {a.y, b.y};                                  \
-  }                                                     \
-  inline T2 __low2##half2(T2 a) {                       \
-    return {a.x, a.x};                                  \
-  }                                                     \
-  inline T2 __high2##half2(T2 a) {                      \
-    return {a.y, a.y};                                  \
-  }                                                     \
-  inline T __low2##half(T2 a) {                         \
-    return a.x;                                         \
-  }                                                     \
-  inline T __high2##half(T2 a) {                        \
-    return a.y;                                         \
-  }                                                     \
-  inline T2 make_##half2(T x, T y) {                    \
-    return {x, y};                                      \
-  }
+#define CUDA_ON_CPU_SMALL_FLOAT(half, half2, T, T2)                                          \
+  CUDA_ON_CPU_SMALL_FLOAT_ROUNDED(half, T, rn, nearest)                                      \
+  CUDA_ON_CPU_SMALL_FLOAT_ROUNDED(half, T, rz, zero)                                         \
+  CUDA_ON_CPU_SMALL_FLOAT_ROUNDED(half, T, ru, up)                                           \
+  CUDA_ON_CPU_SMALL_FLOAT_ROUNDED(half, T, rd, down)                                         \
+  inline T __double2##half(double x) { return x; }                                           \
+  inline T __float2##half(float x) { return x; }                                             \
+  inline float __##half##2float(T x) { return x; }                                           \
+  inline short __##half##_as_short(T x) { return static_cast<short>(x.bits); }               \
+  inline unsigned short __##half##_as_ushort(T x) { return x.bits; }                         \
+  inline T __short_as_##half(short x) { return T::of_bits(static_cast<unsigned short>(x)); } \
+  inline T __ushort_as_##half(unsigned short x) { return T::of_bits(x); }                    \
+  inline T2 __float2##half2##_rn(float x) { return {T(x), T(x)}; }                           \
+  inline T2 __floats2##half2##_rn(float x, float y) { return {T(x), T(y)}; }                 \
+  inline T2 __float22##half2##_rn(float2 x) { return {T(x.x), T(x.y)}; }                     \
+  inline float2 __##half2##2float2(T2 x) { return {x.x, x.y}; }                              \
+  inline T2 __##half##2##half2(T x) { return {x, x}; }                                       \
+  inline T2 __halves2##half2(T x, T y) { return {x, y}; }                                    \
+  inline T2 __lows2##half2(T2 a, T2 b) { return {a.x, b.x}; }                                \
+  inline T2 __highs2##half2(T2 a, T2 b) { return {a.y, b.y}; }                               \
+  inline T2 __low2##half2(T2 a) { return {a.x, a.x}; }                                       \
+  inline T2 __high2##half2(T2 a) { return {a.y, a.y}; }                                      \
+  inline T __low2##half(T2 a) { return a.x; }                                                \
+  inline T __high2##half(T2 a) { return a.y; }                                               \
+  inline T2 make_##half2(T x, T y) { return {x, y}; }

@@ -92,8 +92,7 @@ void perform(const std::function<void()>& work);
 
 /// Does work in a stream: `now()`, or what `later()` makes of it. As a node it has the type.
 template <class Now, class Later>
-cudaError_t submit(cudaStream_t handle, Now now, Later later,
-                   cudaGraphNodeType type = cudaGraphNodeTypeEmpty) {
+cudaError_t submit(cudaStream_t handle, Now now, Later later, cudaGraphNodeType type = cudaGraphNodeTypeEmpty) {
   const std::lock_guard lock(engine());
   const auto [error, stream, at_once] = open_stream(handle);
   if (error != cudaSuccess) return error;
@@ -148,8 +147,7 @@ struct Event {
 std::shared_ptr<Event> find_event(cudaEvent_t handle);
 
 /// The call of a kernel by its address; null, with a sentence, if nothing is known about it.
-std::shared_ptr<const KernelCall> bind_kernel(const char* call, const void* kernel,
-                                              void** arguments, Place place);
+std::shared_ptr<const KernelCall> bind_kernel(const char* call, const void* kernel, void** arguments, Place place);
 
 /// Whether there is such a graph, such a copy of one.
 bool exists(cudaGraph_t graph);

@@ -82,9 +82,7 @@ CUDA_ON_CPU_OPERATION(Or, a | b)
 CUDA_ON_CPU_OPERATION(Xor, a ^ b)
 #undef CUDA_ON_CPU_OPERATION
 
-inline unsigned own_lane() {
-  return thread_in_block() & 31U;
-}
+inline unsigned own_lane() { return thread_in_block() & 31U; }
 
 template <class T>
 T shuffle_from(unsigned mask, T value, unsigned from, const char* what, Place place) {
@@ -98,16 +96,13 @@ inline void __syncwarp(unsigned mask = 0xffffffffU, CUDA_ON_CPU_HERE) {
   exchange(mask, 0, 0, only_wait, "__syncwarp", place);
 }
 /// The lanes that have come here by the same calls: they wait for each other as if in lockstep.
-inline unsigned __activemask(CUDA_ON_CPU_HERE) {
-  return cuda_on_cpu::converge("__activemask", place);
-}
+inline unsigned __activemask(CUDA_ON_CPU_HERE) { return cuda_on_cpu::converge("__activemask", place); }
 
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
   const unsigned segment = own_lane() & ~(static_cast<unsigned>(width) - 1U);
-  const unsigned from =
-      segment | (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1U));
+  const unsigned from = segment | (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1U));
   return shuffle_from(mask, value, from, "__shfl_sync", place);
 }
 template <class T>
@@ -138,8 +133,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, CUDA_ON
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
-  return static_cast<unsigned>(
-      exchange(mask, predicate != 0 ? 1 : 0, 0, ballot, "__ballot_sync", place));
+  return static_cast<unsigned>(exchange(mask, predicate != 0 ? 1 : 0, 0, ballot, "__ballot_sync", place));
 }
 inline int __any_sync(unsigned mask, int predicate, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
@@ -152,8 +146,7 @@ inline int __all_sync(unsigned mask, int predicate, CUDA_ON_CPU_HERE) {
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
-  return static_cast<unsigned>(
-      exchange(mask, to_bits(value), 0, match_any, "__match_any_sync", place));
+  return static_cast<unsigned>(exchange(mask, to_bits(value), 0, match_any, "__match_any_sync", place));
 }
 template <class T>
 unsigned __match_all_sync(unsigned mask, T value, int* predicate, CUDA_ON_CPU_HERE) {

@@ -32,9 +32,7 @@ inline constexpr unsigned code_bits = 6;
 inline constexpr Time max_time = (Time{1} << (32 - code_bits)) - 2;
 
 /// Puts a mark together.
-constexpr WordMark mark_of(Time time, unsigned code) {
-  return time << code_bits | code;
-}
+constexpr WordMark mark_of(Time time, unsigned code) { return time << code_bits | code; }
 
 /// What an access is compared with, besides the Accessor.
 struct Moment {
@@ -60,11 +58,9 @@ inline WordMark quiet_mark(const Cell& cell, const Accessor& self, const Moment&
   if (is_first_here && first.time != moment.now) return 0;
   if (is_second_here && second.time != moment.now) return 0;
   const bool is_written_here = is_of_block(cell.write);
-  if (cell.write.exists() && cell.write.time >= (is_written_here ? self.over_in_block : self.over))
-    return 0;
+  if (cell.write.exists() && cell.write.time >= (is_written_here ? self.over_in_block : self.over)) return 0;
   const unsigned kept = distance(first, second);
-  if (kept == 3 && !is_first_here && !is_second_here && !moment.runs_all_blocks &&
-      cell.write.time < self.over) {
+  if (kept == 3 && !is_first_here && !is_second_here && !moment.runs_all_blocks && cell.write.time < self.over) {
     return mark_of(self.over, of_all);
   }
   if (kept >= 2) return mark_of(moment.now, of_block);
@@ -181,8 +177,8 @@ class Words {
   }
 
   template <class Function>
-  bool visit_bytes(std::size_t word, unsigned code, std::uintptr_t offset, std::uintptr_t end,
-                   const Moment& moment, const Function& function) {
+  bool visit_bytes(std::size_t word, unsigned code, std::uintptr_t offset, std::uintptr_t end, const Moment& moment,
+                   const Function& function) {
     Cell*& all = pages_[word / page_words].byte_cells;
     if (all == nullptr) all = new (std::nothrow) Cell[page_words * 4];
     if (all == nullptr) return true;

@@ -65,9 +65,7 @@ inline constexpr auto nvtxNameCategoryA = nvtxNothing;
 inline constexpr auto nvtxDomainDestroy = nvtxNothing;
 inline constexpr auto nvtxDomainRangePushEx = nvtxNothing;
 inline constexpr auto nvtxDomainRangePop = nvtxNothing;
-inline nvtxDomainHandle_t nvtxDomainCreateA(const char* /*name*/) {
-  return nullptr;
-}
+inline nvtxDomainHandle_t nvtxDomainCreateA(const char* /*name*/) { return nullptr; }
 #define nvtxRangePush nvtxRangePushA
 #define nvtxRangeStart nvtxRangeStartA
 #define nvtxMark nvtxMarkA

@@ -32,8 +32,8 @@ Index tiles_of(Index m, Index n) {
 
 /// The product of the rounded factors.
 template <typename Precision, typename Tiling>
-void multiply_copies(cudaStream_t stream, const GemmProblem<float>& p,
-                     const RoundedCopy<Precision>& a, const RoundedCopy<Precision>& b) {
+void multiply_copies(cudaStream_t stream, const GemmProblem<float>& p, const RoundedCopy<Precision>& a,
+                     const RoundedCopy<Precision>& b) {
   constexpr int bytes = KTileRing<Tiling>::bytes;
   constexpr auto* kernel = wgmma_kernel<Precision, Tiling, AlphaBeta<float>>;
   static const bool is_allowed = [] {
@@ -42,11 +42,10 @@ void multiply_copies(cudaStream_t stream, const GemmProblem<float>& p,
   }();
   static_cast<void>(is_allowed);
   const auto map = [](const RoundedCopy<Precision>& copy, int rows) {
-    return make_tensor_map(Precision::map_type, copy.to, copy.places,
-                           std::max<Index>(1, copy.steps), copy.pitch * Precision::bytes, rows);
+    return make_tensor_map(Precision::map_type, copy.to, copy.places, std::max<Index>(1, copy.steps),
+                           copy.pitch * Precision::bytes, rows);
   };
-  const Index clusters =
-      std::min<Index>(tiles_of<Tiling>(p.m, p.n), cuda::multiprocessors() / Tiling::cluster);
+  const Index clusters = std::min<Index>(tiles_of<Tiling>(p.m, p.n), cuda::multiprocessors() / Tiling::cluster);
   kernel<<<static_cast<unsigned>(clusters * Tiling::cluster), Tiling::threads, bytes, stream>>>(
       map(a, Tiling::BM), map(b, Tiling::part_of_b), static_cast<int>(p.m), static_cast<int>(p.n),
       static_cast<int>(cuda::pieces(p.k, steps_of_k_tile<Precision>)), AlphaBeta<float>(p));
@@ -103,9 +102,7 @@ void gemm_wgmma(cudaStream_t stream, const GemmProblem<float>& p, Workspace& wor
 
 }  // namespace
 
-std::string_view why_no_wgmma() {
-  return {};
-}
+std::string_view why_no_wgmma() { return {}; }
 
 void gemm_wgmma_bf16(cudaStream_t stream, const GemmProblem<float>& p, Workspace& workspace) {
   gemm_wgmma<Bf16Numbers>(stream, p, workspace);

@@ -20,8 +20,7 @@ namespace stagewise::shared_memory {
 /// fills up with zeros beyond the matrix, and tells `barrier` how many bytes it has written.
 /// @param to at a multiple of 1024 bytes, because of the swizzle.
 /// @param column, row the box's first; each may lie beyond the matrix.
-__device__ inline void copy_box(void* to, const CUtensorMap& map, int column, int row,
-                                Mbarrier& barrier) {
+__device__ inline void copy_box(void* to, const CUtensorMap& map, int column, int row, Mbarrier& barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
       "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
@@ -33,8 +32,7 @@ __device__ inline void copy_box(void* to, const CUtensorMap& map, int column, in
 /// place `to`, and with the bytes counted by the barrier at `barrier`. It is read from the L2 cache
 /// only once.
 template <int blocks>
-__device__ inline void copy_box_to_cluster(void* to, const CUtensorMap& map, int column, int row,
-                                           Mbarrier& barrier) {
+__device__ inline void copy_box_to_cluster(void* to, const CUtensorMap& map, int column, int row, Mbarrier& barrier) {
   constexpr int mask = (1 << blocks) - 1;
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"

@@ -36,9 +36,7 @@ class Mbarrier {
 
   /// Arrives, and lets the phase wait for `bytes` bytes of copies, too.
   __device__ void arrive_and_expect(unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()),
-                 "r"(bytes)
-                 : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()), "r"(bytes) : "memory");
   }
 
   /// Arrives at the barrier in the same place of another block of the cluster, or of this one.
@@ -79,9 +77,7 @@ class Mbarrier {
 
 /// After init() of all barriers, by the thread that called it: others may see them now, also the
 /// copy engine and the other blocks of the cluster, once they have met this thread.
-__device__ inline void publish_barriers() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
+__device__ inline void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
 /// Waits for all threads of all blocks of the cluster.
 __device__ inline void sync_cluster() {

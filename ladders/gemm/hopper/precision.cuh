@@ -20,9 +20,7 @@ struct Bf16Numbers {
   using Pair = __nv_bfloat162;     ///< two neighbours
 
   /// Both rounded to the nearest.
-  static __device__ Pair round(float first, float second) {
-    return __floats2bfloat162_rn(first, second);
-  }
+  static __device__ Pair round(float first, float second) { return __floats2bfloat162_rn(first, second); }
 
   /// How the instruction is called, and its last operands: nothing is negated, and both factors run
   /// along k.

@@ -29,8 +29,7 @@ struct RoundedCopy {
 /// Copies both factors; the first `tiles_of_a` blocks copy A. A tile is read in the order in which
 /// memory runs, and written along k, so a tile of a transposed factor is turned in shared memory.
 template <typename Precision>
-__global__ void rounded_copies_kernel(RoundedCopy<Precision> a, RoundedCopy<Precision> b,
-                                      unsigned tiles_of_a) {
+__global__ void rounded_copies_kernel(RoundedCopy<Precision> a, RoundedCopy<Precision> b, unsigned tiles_of_a) {
   constexpr int side = RoundedCopy<Precision>::side;
   constexpr int rows_at_once = cuda::threads_per_block / side;
   __shared__ float tile[side][side + 1];
@@ -57,20 +56,17 @@ __global__ void rounded_copies_kernel(RoundedCopy<Precision> a, RoundedCopy<Prec
     const Index place = first_place + y;
     const Index step = first_step + 2 * pair;
     if (place >= copy.places || step >= copy.pitch) continue;
-    copy.to[(place * copy.pitch + step) / 2] =
-        Precision::round(tile[y][2 * pair], tile[y][2 * pair + 1]);
+    copy.to[(place * copy.pitch + step) / 2] = Precision::round(tile[y][2 * pair], tile[y][2 * pair + 1]);
   }
 }
 //! [rounded_copies]
 
 /// Enqueues the copies of both factors, which have elements.
 template <typename Precision>
-void round_factors(cudaStream_t stream, const RoundedCopy<Precision>& a,
-                   const RoundedCopy<Precision>& b) {
+void round_factors(cudaStream_t stream, const RoundedCopy<Precision>& a, const RoundedCopy<Precision>& b) {
   const auto tiles_of_a = static_cast<unsigned>(a.tiles());
   const auto tiles_of_b = static_cast<unsigned>(b.tiles());
-  rounded_copies_kernel<<<tiles_of_a + tiles_of_b, cuda::threads_per_block, 0, stream>>>(
-      a, b, tiles_of_a);
+  rounded_copies_kernel<<<tiles_of_a + tiles_of_b, cuda::threads_per_block, 0, stream>>>(a, b, tiles_of_a);
   CUDA_CHECK_LAUNCH("gemm (rounded copies)");
 }
 

@@ -23,7 +23,6 @@ constexpr int box_row_bytes = 128;
 /// @param data at a multiple of 16 bytes in the GPU's memory.
 /// @param pitch bytes from row to row, a multiple of 16.
 /// @throws Error if the driver refuses.
-CUtensorMap make_tensor_map(MapType type, const void* data, Index rows, Index columns, Index pitch,
-                            int box_rows);
+CUtensorMap make_tensor_map(MapType type, const void* data, Index rows, Index columns, Index pitch, int box_rows);
 
 }  // namespace stagewise::shared_memory

@@ -21,8 +21,7 @@ struct ClusterTile {
 /// A warpgroup's 64 x BN of the tile: goes through the k tiles. While the unit multiplies one, this
 /// waits for the next; the one before is free as soon as no instruction reads it any more.
 template <typename Precision, typename Tiling>
-__device__ __forceinline__ void multiply(KTileRing<Tiling>& ring, int k_tiles,
-                                         float (&sums)[Tiling::BN / 2]) {
+__device__ __forceinline__ void multiply(KTileRing<Tiling>& ring, int k_tiles, float (&sums)[Tiling::BN / 2]) {
   const unsigned first_row = threadIdx.x / 128 * 64;
 #pragma unroll
   for (int i = 0; i < Tiling::BN / 2; ++i) sums[i] = 0;
@@ -49,8 +48,8 @@ __device__ __forceinline__ void multiply(KTileRing<Tiling>& ring, int k_tiles,
 /// 4, a lane has (g, 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1) of each 8 columns of its
 /// warp's 16 rows, as with `mma.sync`.
 template <int count, typename Epilogue>
-__device__ __forceinline__ void store(const float (&sums)[count], const Epilogue& epilogue,
-                                      TilePosition tile, int m, int n) {
+__device__ __forceinline__ void store(const float (&sums)[count], const Epilogue& epilogue, TilePosition tile, int m,
+                                      int n) {
   const auto thread = static_cast<int>(threadIdx.x);
   const int first_row = tile.top + thread / 32 * 16 + thread % 32 / 4;
   const int first_column = tile.left + thread % 4 * 2;
@@ -65,8 +64,7 @@ __device__ __forceinline__ void store(const float (&sums)[count], const Epilogue
       const float* const pair = sums + i * 4 + half * 2;
       float* const out = epilogue.row(row) + column;
       const auto result = [&](int j) {
-        return epilogue.beta == 0 ? epilogue.alpha * pair[j]
-                                  : epilogue.alpha * pair[j] + epilogue.beta * out[j];
+        return epilogue.beta == 0 ? epilogue.alpha * pair[j] : epilogue.alpha * pair[j] + epilogue.beta * out[j];
       };
       const float first = result(0);
       if (epilogue.vectors) {
@@ -85,8 +83,8 @@ __device__ __forceinline__ void store(const float (&sums)[count], const Epilogue
 /// tile while the others still store this one.
 template <typename Precision, typename Tiling, typename Epilogue>
 __global__ void __cluster_dims__(Tiling::cluster, 1, 1) __launch_bounds__(Tiling::threads, 1)
-    wgmma_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
-                 int m, int n, int k_tiles, Epilogue epilogue) {
+    wgmma_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, int m, int n,
+                 int k_tiles, Epilogue epilogue) {
   extern __shared__ __align__(1024) unsigned char memory[];
   const unsigned rank = blockIdx.x % Tiling::cluster;
   KTileRing<Tiling> ring(memory, rank);
@@ -96,8 +94,7 @@ __global__ void __cluster_dims__(Tiling::cluster, 1, 1) __launch_bounds__(Tiling
   const TileOrder<ClusterTile<Tiling>> order = {m, n};
   const auto clusters = static_cast<int>(gridDim.x / Tiling::cluster);
   const auto each_tile = [&](const auto& work) {
-    for (auto i = static_cast<int>(blockIdx.x / Tiling::cluster); i < order.down() * order.across();
-         i += clusters) {
+    for (auto i = static_cast<int>(blockIdx.x / Tiling::cluster); i < order.down() * order.across(); i += clusters) {
       TilePosition tile = order.at(i);
       tile.top += static_cast<int>(rank) * Tiling::BM;
       work(tile);

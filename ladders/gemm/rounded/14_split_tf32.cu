@@ -55,8 +55,8 @@ struct SplitTf32 {
   }
 
   /// sums += A B, 16 x 8 by 8 x 8, once or twice.
-  static __device__ __forceinline__ void multiply(float (&sums)[4], const Factor& upper,
-                                                  const Factor& lower, const Factor& b) {
+  static __device__ __forceinline__ void multiply(float (&sums)[4], const Factor& upper, const Factor& lower,
+                                                  const Factor& b) {
     float products[4] = {};
 #pragma unroll
     for (int i = 0; i < pairs; ++i) {
@@ -79,14 +79,12 @@ using MmaLongSplitTf32 = MmaRounded<SplitTf32<16>, Tile, TileA, TileB>;
 
 namespace {
 
-using LongTable =
-    TileTable<MmaLongSplitTf32, TwiceRatedTile<107, 107, 128, 64, 32, 64, 32, 1, 3, 2>>;
-using Table = TileTable<MmaSplitTf32,
-                        // the rates, BM, BN, BK, WM, WN, slice-k, buffers, blocks
-                        TwiceRatedTile<116, 114, 96, 96, 32, 48, 48, 2, 3, 1>,
-                        TwiceRatedTile<92, 94, 64, 104, 32, 16, 104, 2, 3, 1>,
-                        TwiceRatedTile<117, 119, 64, 64, 32, 32, 32, 1, 3, 2>,
-                        TwiceRatedTile<93, 93, 32, 32, 64, 32, 32, 4, 3, 2>>;
+using LongTable = TileTable<MmaLongSplitTf32, TwiceRatedTile<107, 107, 128, 64, 32, 64, 32, 1, 3, 2>>;
+using Table = TileTable<
+    MmaSplitTf32,
+    // the rates, BM, BN, BK, WM, WN, slice-k, buffers, blocks
+    TwiceRatedTile<116, 114, 96, 96, 32, 48, 48, 2, 3, 1>, TwiceRatedTile<92, 94, 64, 104, 32, 16, 104, 2, 3, 1>,
+    TwiceRatedTile<117, 119, 64, 64, 32, 32, 32, 1, 3, 2>, TwiceRatedTile<93, 93, 32, 32, 64, 32, 32, 4, 3, 2>>;
 
 void multiply_split(cudaStream_t stream, const GemmProblem<float>& p, std::size_t tile, int split_k,
                     Workspace& workspace) {

@@ -20,17 +20,14 @@ namespace stagewise::shared_memory {
 
 namespace {
 
-using Table = TileTable<MmaTf32,
-                        // the rates, BM, BN, BK, WM, WN, slice-k, buffers, blocks
-                        TwiceRatedTile<345, 365, 128, 128, 32, 64, 32, 1, 3, 1>,
-                        TwiceRatedTile<330, 310, 64, 104, 32, 16, 104, 2, 3, 1>,
-                        TwiceRatedTile<330, 300, 64, 64, 32, 32, 32, 1, 3, 2>,
-                        TwiceRatedTile<335, 320, 32, 32, 64, 32, 32, 4, 3, 2>>;
+using Table = TileTable<
+    MmaTf32,
+    // the rates, BM, BN, BK, WM, WN, slice-k, buffers, blocks
+    TwiceRatedTile<345, 365, 128, 128, 32, 64, 32, 1, 3, 1>, TwiceRatedTile<330, 310, 64, 104, 32, 16, 104, 2, 3, 1>,
+    TwiceRatedTile<330, 300, 64, 64, 32, 32, 32, 1, 3, 2>, TwiceRatedTile<335, 320, 32, 32, 64, 32, 32, 4, 3, 2>>;
 
 }  // namespace
 
-GemmTiles<float> tf32_tiles() {
-  return gemm_tiles_of<Table, float>();
-}
+GemmTiles<float> tf32_tiles() { return gemm_tiles_of<Table, float>(); }
 
 }  // namespace stagewise::shared_memory

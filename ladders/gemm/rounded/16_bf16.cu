@@ -34,15 +34,15 @@ struct Bf16 {
   }
 
   /// sums += A B, 16 x 16 by 16 x 8: see the PTX ISA on `mma.m16n8k16` with `.bf16`.
-  static __device__ __forceinline__ void multiply(float (&sums)[4], const Factor& upper,
-                                                  const Factor& lower, const Factor& b) {
+  static __device__ __forceinline__ void multiply(float (&sums)[4], const Factor& upper, const Factor& lower,
+                                                  const Factor& b) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-        : "r"(upper.bits[0]), "r"(lower.bits[0]), "r"(upper.bits[1]), "r"(lower.bits[1]),
-          "r"(b.bits[0]), "r"(b.bits[1]));
+        : "r"(upper.bits[0]), "r"(lower.bits[0]), "r"(upper.bits[1]), "r"(lower.bits[1]), "r"(b.bits[0]),
+          "r"(b.bits[1]));
 #else
     __trap();
 #endif
@@ -62,17 +62,14 @@ using MmaBf16 = MmaRounded<Bf16, Tile, TileA, TileB>;
 
 namespace {
 
-using Table = TileTable<MmaBf16,
-                        // the rates, BM, BN, BK, WM, WN, slice-k, buffers, blocks
-                        TwiceRatedTile<395, 395, 128, 128, 32, 64, 32, 1, 3, 1>,
-                        TwiceRatedTile<300, 260, 64, 104, 64, 16, 104, 2, 3, 1>,
-                        TwiceRatedTile<385, 385, 64, 64, 32, 32, 32, 1, 3, 2>,
-                        TwiceRatedTile<380, 360, 32, 32, 64, 32, 32, 2, 3, 3>>;
+using Table = TileTable<
+    MmaBf16,
+    // the rates, BM, BN, BK, WM, WN, slice-k, buffers, blocks
+    TwiceRatedTile<395, 395, 128, 128, 32, 64, 32, 1, 3, 1>, TwiceRatedTile<300, 260, 64, 104, 64, 16, 104, 2, 3, 1>,
+    TwiceRatedTile<385, 385, 64, 64, 32, 32, 32, 1, 3, 2>, TwiceRatedTile<380, 360, 32, 32, 64, 32, 32, 2, 3, 3>>;
 
 }  // namespace
 
-GemmTiles<float> bf16_tiles() {
-  return gemm_tiles_of<Table, float>();
-}
+GemmTiles<float> bf16_tiles() { return gemm_tiles_of<Table, float>(); }
 
 }  // namespace stagewise::shared_memory

@@ -53,8 +53,7 @@ class MmaRounded : public MmaSums<float, Tile> {
 
   /// Those of every eighth row from `first` on.
   template <typename KTile, int count>
-  static __device__ __forceinline__ void load_rows(float (&to)[count][of_row], const float* tile,
-                                                   int first, int step) {
+  static __device__ __forceinline__ void load_rows(float (&to)[count][of_row], const float* tile, int first, int step) {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
 #pragma unroll

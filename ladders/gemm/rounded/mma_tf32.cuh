@@ -13,8 +13,8 @@ namespace stagewise::shared_memory {
 /// sums += A B, 16 x 8 by 8 x 8, for all lanes of the warp together. The unit ignores the lowest 13
 /// bits of a float. `upper` are the elements (g, t) and (g, t + 4) of A, `lower` those 8 rows
 /// below, `b` the elements (t, g) and (t + 4, g): see the PTX ISA on `mma.m16n8k8` with `.tf32`.
-__device__ __forceinline__ void mma_tf32(float (&sums)[4], const unsigned (&upper)[2],
-                                         const unsigned (&lower)[2], const unsigned (&b)[2]) {
+__device__ __forceinline__ void mma_tf32(float (&sums)[4], const unsigned (&upper)[2], const unsigned (&lower)[2],
+                                         const unsigned (&b)[2]) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
@@ -43,8 +43,8 @@ struct Tf32 {
   }
 
   /// sums += A B, 16 x 8 by 8 x 8.
-  static __device__ __forceinline__ void multiply(float (&sums)[4], const Factor& upper,
-                                                  const Factor& lower, const Factor& b) {
+  static __device__ __forceinline__ void multiply(float (&sums)[4], const Factor& upper, const Factor& lower,
+                                                  const Factor& b) {
     mma_tf32(sums, upper.bits, lower.bits, b.bits);
   }
 };

@@ -47,8 +47,7 @@ template <typename T, typename Use>
 __device__ void fetch(Word* from, Share share, std::uint32_t request, const Use& use) {
   constexpr int at_once = 4;  // loads in flight: a thread waits for memory once, not four times
   const int step = static_cast<int>(blockDim.x);
-  for (int begin = share.begin + static_cast<int>(threadIdx.x); begin < share.end;
-       begin += at_once * step) {
+  for (int begin = share.begin + static_cast<int>(threadIdx.x); begin < share.end; begin += at_once * step) {
     Message<T> messages[at_once] = {};
     bool all_here = false;
     while (!all_here) {
@@ -57,8 +56,7 @@ __device__ void fetch(Word* from, Share share, std::uint32_t request, const Use&
         const int i = begin + m * step;
         if (i >= share.end) continue;
         for (int w = 0; w < words_of<T>; ++w) {
-          messages[m].words[w] =
-              AtomicWord(from[i * words_of<T> + w]).load(::cuda::memory_order_relaxed);
+          messages[m].words[w] = AtomicWord(from[i * words_of<T> + w]).load(::cuda::memory_order_relaxed);
         }
       }
       all_here = true;
@@ -123,10 +121,9 @@ __device__ T dot(int n, const T* x, const T* weight, Index stride) {
 
 /// Calls use(unit, output) for some units of a layer, with one warp per unit.
 template <typename T, typename Use>
-__device__ void compute_units(const PersistentLayer<T>& layer, Share units, const T* x,
-                              const T* shared, const Use& use) {
-  for (int unit = units.begin + static_cast<int>(threadIdx.x) / 32; unit < units.end;
-       unit += persistent_warps) {
+__device__ void compute_units(const PersistentLayer<T>& layer, Share units, const T* x, const T* shared,
+                              const Use& use) {
+  for (int unit = units.begin + static_cast<int>(threadIdx.x) / 32; unit < units.end; unit += persistent_warps) {
     T sum = 0;
     if (layer.kept_at >= 0) {
       const T* const kept = shared + layer.kept_at + (unit - units.begin) * (layer.in + 1);
@@ -160,9 +157,8 @@ __device__ void serve_hidden_layers(const PersistentMlp<T>& mlp, T* shared) {
       if (units.size() == 0) continue;
       stopped = stopped || receive(layer, request, shared);
       const std::uint32_t number = stopped ? stop_request : request;  // passes on the end
-      compute_units(layer, units, shared, shared, [&](int unit, T output) {
-        send(mlp.layers[l + 1].input, unit, make_message(number, output));
-      });
+      compute_units(layer, units, shared, shared,
+                    [&](int unit, T output) { send(mlp.layers[l + 1].input, unit, make_message(number, output)); });
       __syncthreads();  // before the next input overwrites this one
     }
     if (stopped || request == mlp.last_request) return;
@@ -189,8 +185,7 @@ __device__ void serve_last_layer(const PersistentMlp<T>& mlp, T* shared) {
   keep_weights(layer, {0, layer.out}, shared);
   for (std::uint32_t request = mlp.first_request;; request = request_after(request)) {
     if (receive(layer, request, shared)) return;
-    compute_units(layer, {0, layer.out}, shared, shared,
-                  [&](int unit, T output) { outputs[unit] = output; });
+    compute_units(layer, {0, layer.out}, shared, shared, [&](int unit, T output) { outputs[unit] = output; });
     __syncthreads();
     if (threadIdx.x == 0) {
       const auto found = static_cast<std::uint32_t>(class_of(mlp, outputs, layer.out));
@@ -216,13 +211,11 @@ __global__ void __launch_bounds__(persistent_threads) persistent_mlp_kernel(Pers
 template <typename T>
 void launch_persistent_mlp(cudaStream_t stream, const PersistentMlp<T>& mlp) {
   const auto bytes = static_cast<std::size_t>(mlp.shared_elements) * sizeof(T);
-  CUDA_CHECK(cudaFuncSetAttribute(persistent_mlp_kernel<T>,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+  CUDA_CHECK(cudaFuncSetAttribute(persistent_mlp_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(bytes)));
   PersistentMlp<T> argument = mlp;
   void* arguments[] = {&argument};
-  CUDA_CHECK(cudaLaunchCooperativeKernel(persistent_mlp_kernel<T>,
-                                         dim3(static_cast<unsigned>(mlp.blocks)),
+  CUDA_CHECK(cudaLaunchCooperativeKernel(persistent_mlp_kernel<T>, dim3(static_cast<unsigned>(mlp.blocks)),
                                          dim3(persistent_threads), arguments, bytes, stream));
 }
 

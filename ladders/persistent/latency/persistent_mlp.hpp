@@ -47,8 +47,7 @@ struct PersistentMlp {
   int shared_elements = 0;
 
   std::uint32_t first_request = 0;
-  std::uint32_t last_request =
-      0;  ///< the kernel ends after this request; no_request: when it is told to
+  std::uint32_t last_request = 0;  ///< the kernel ends after this request; no_request: when it is told to
 };
 
 /// The part of `count` pieces of work that worker number `worker` of `workers` does.

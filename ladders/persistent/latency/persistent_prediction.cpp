@@ -71,8 +71,8 @@ bool launches_wait() {
 template <typename T>
 std::optional<PersistentMlp<T>> plan_persistent_mlp(Network<T>& network) {
   const std::vector<Linear> layers = layers_of(network);
-  const bool is_possible = network.executor->max_rows() == 1 && !layers.empty() &&
-                           layers.size() <= max_persistent_layers;
+  const bool is_possible =
+      network.executor->max_rows() == 1 && !layers.empty() && layers.size() <= max_persistent_layers;
   if (!is_possible) return {};
 
   PersistentMlp<T> mlp;

@@ -24,8 +24,7 @@ class Mailbox {
   /// Stores its addresses in `mlp`.
   /// @param stream the one in which the kernel will be launched.
   Mailbox(PersistentMlp<T>& mlp, const cuda::Stream& stream)
-      : mailbox_({words_of_input(mlp, 0)}, cuda::pinned_memory()),
-        answer_({1}, cuda::pinned_memory()) {
+      : mailbox_({words_of_input(mlp, 0)}, cuda::pinned_memory()), answer_({1}, cuda::pinned_memory()) {
     mlp.mailbox = mlp.layers[0].input = mailbox_.data();
     mlp.answer = answer_.data();
     // Earlier contents must not look like a message.
@@ -40,8 +39,8 @@ class Mailbox {
       mlp.layers[l].input = begin;
       begin += words_of_input(mlp, l);
     }
-    CUDA_CHECK(cudaMemsetAsync(between_blocks_.data(), 0,
-                               static_cast<std::size_t>(words) * sizeof(Word), stream.get()));
+    CUDA_CHECK(
+        cudaMemsetAsync(between_blocks_.data(), 0, static_cast<std::size_t>(words) * sizeof(Word), stream.get()));
   }
 
   /// Sends a request: the features of one sample. The previous one must have been answered.
@@ -70,13 +69,9 @@ class Mailbox {
     return Index{mlp.layers[layer].in} * words_of<T>;
   }
 
-  static void store(Word& to, Word word) {
-    std::atomic_ref(to).store(word, std::memory_order_relaxed);
-  }
+  static void store(Word& to, Word word) { std::atomic_ref(to).store(word, std::memory_order_relaxed); }
 
-  Word answer_word() const {
-    return std::atomic_ref(*answer_.data()).load(std::memory_order_relaxed);
-  }
+  Word answer_word() const { return std::atomic_ref(*answer_.data()).load(std::memory_order_relaxed); }
 
   Tensor<Word> mailbox_;         ///< in host memory: the kernel reads it
   mutable Tensor<Word> answer_;  ///< in host memory: the kernel writes it

@@ -39,17 +39,15 @@ class ResidentPrediction final : public Predictor<T> {
 
   void take(const Dataset& dataset, std::span<const std::uint32_t> samples) override {
     dataset.gather(samples, features_.data());
-    network_->executor->copy_in(batch_, features_.data(),
-                                static_cast<std::size_t>(features_.elements()) * sizeof(T));
+    network_->executor->copy_in(batch_, features_.data(), static_cast<std::size_t>(features_.elements()) * sizeof(T));
   }
 
   void predict(std::int32_t* classes) override {
     graph_.launch(*stream_);
     stream_->synchronize();
     if (classes == nullptr) return;
-    network_->executor->copy_out(
-        classes, network_->executor->template data<std::int32_t>(network_->model.classes),
-        static_cast<std::size_t>(rows()) * sizeof(std::int32_t));
+    network_->executor->copy_out(classes, network_->executor->template data<std::int32_t>(network_->model.classes),
+                                 static_cast<std::size_t>(rows()) * sizeof(std::int32_t));
   }
 
  private:

@@ -29,18 +29,15 @@ __device__ constexpr bool has_bulk_copies() {
 
 //! [bulk_copies]
 /// Makes what this thread has stored in shared memory come before bulk copies to the same place.
-inline __device__ void order_stores() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+inline __device__ void order_stores() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 /// Requests a copy to shared memory, whose bytes the barrier counts; addresses and size are
 /// multiples of 16 bytes.
 inline __device__ void copy_bytes(void* to, const void* from, int bytes, Mbarrier& barrier) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
-          "r"(shared_memory::shared_address(to)),
-      "l"(from), "r"(bytes), "r"(shared_memory::shared_address(&barrier))
-      : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_memory::shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_memory::shared_address(&barrier))
+               : "memory");
 }
 //! [bulk_copies]
 
@@ -81,8 +78,7 @@ class BatchFetch {
     if (step + 1 < mlp_.steps) {
       const std::uint32_t* const order = mlp_.order + (step + 1) * slice_.sizes.rows;
       std::uint32_t* const next = slice_.samples(step + 1);
-      for_each(slice_.sizes.rows,
-               [&](int row) { shared_memory::copy_async<4>(next + row, order + row, true); });
+      for_each(slice_.sizes.rows, [&](int row) { shared_memory::copy_async<4>(next + row, order + row, true); });
     }
     __pipeline_commit();
   }
@@ -124,8 +120,8 @@ class BatchFetch {
     for (int row = thread / 32; row < slice_.sizes.rows; row += static_cast<int>(blockDim.x) / 32) {
       const T* const from = mlp_.features + samples[row] * mlp_.shape.in + slice_.first_input;
       for (int i = thread % 32; i < pieces; i += 32) {
-        shared_memory::copy_async<piece * sizeof(T)>(to + row * slice_.sizes.k_stride + i * piece,
-                                                     from + i * piece, true);
+        shared_memory::copy_async<piece * sizeof(T)>(to + row * slice_.sizes.k_stride + i * piece, from + i * piece,
+                                                     true);
       }
     }
   }

@@ -39,9 +39,7 @@ __device__ WordPair make_words(std::uint32_t step, const T* values) {
 }
 
 /// Whether a word belongs to a step.
-__device__ inline bool is_of(Word word, std::uint32_t step) {
-  return number_of(word) == step;
-}
+__device__ inline bool is_of(Word word, std::uint32_t step) { return number_of(word) == step; }
 
 /// The numbers in two words.
 template <typename T>
@@ -76,8 +74,7 @@ __device__ inline void store_words(Word* to, const WordPair& words) {
   cuda::declare_sent(to, number_of(words.first));
   cuda::declare_sent(to + 1, number_of(words.second));
 #ifdef __CUDA_ARCH__
-  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(words.first),
-               "l"(words.second)
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(words.first), "l"(words.second)
                : "memory");
 #else
   SharedWord(to[0]).store(words.first, ::cuda::memory_order_relaxed);
@@ -127,8 +124,7 @@ __device__ void receive(int count, std::uint32_t step, T* to, const BoxOf& box_o
   constexpr int per_pair = values_per_pair<T>;
   using Values = shared_memory::Vector<T, per_pair>;
   const auto threads = static_cast<int>(blockDim.x);
-  for (int begin = static_cast<int>(threadIdx.x); begin * per_pair < count;
-       begin += in_flight * threads) {
+  for (int begin = static_cast<int>(threadIdx.x); begin * per_pair < count; begin += in_flight * threads) {
     WordPair words[in_flight];
     Patience patience;
     for (bool are_there = false; !are_there;) {
@@ -143,8 +139,7 @@ __device__ void receive(int count, std::uint32_t step, T* to, const BoxOf& box_o
         const int i = (begin + u * threads) * per_pair;
         if (i >= count) continue;
         const bool has_second = words_of<T> == 2 || i + 1 < count;
-        are_there = are_there && is_of(words[u].first, step) &&
-                    (!has_second || is_of(words[u].second, step));
+        are_there = are_there && is_of(words[u].first, step) && (!has_second || is_of(words[u].second, step));
       }
       if (!are_there) patience.wait();
     }

@@ -24,8 +24,7 @@ __device__ void load_parameters(const Slice<T>& s) {
     const int k = i / n.units;
     const Index from = static_cast<Index>(s.first_input + k) * n.hidden + s.first_unit + unit;
     const bool exists = unit < s.unit_count && k < s.input_count;
-    s.weight()[row_of_unit<unit_tile>(unit, n.unit_groups) * n.k_stride + k] =
-        exists ? mlp.weight[from] : T{0};
+    s.weight()[row_of_unit<unit_tile>(unit, n.unit_groups) * n.k_stride + k] = exists ? mlp.weight[from] : T{0};
   });
   for_each(n.out * n.units, [&](int i) {
     const int unit = i % n.units;
@@ -37,8 +36,7 @@ __device__ void load_parameters(const Slice<T>& s) {
     const bool exists = mlp.bias != nullptr && unit < s.unit_count;
     s.bias()[unit] = exists ? mlp.bias[s.first_unit + unit] : T{0};
   });
-  for_each(n.out,
-           [&](int j) { s.out_bias()[j] = mlp.out_bias != nullptr ? mlp.out_bias[j] : T{0}; });
+  for_each(n.out, [&](int j) { s.out_bias()[j] = mlp.out_bias != nullptr ? mlp.out_bias[j] : T{0}; });
   for_each(2 * n.padded_rows * n.k_stride, [&](int i) { s.input(0)[i] = 0; });
   for_each(s.p.plan.backward_parts * n.units * n.k_stride, [&](int i) { s.partials()[i] = 0; });
 }
@@ -91,8 +89,7 @@ __device__ void send_sums(const Slice<T>& s, const Inboxes& boxes) {
       }
     }
     const auto to = s.p.by_own_sums.divide(i);
-    const int box =
-        (s.units * s.p.plan.input_slices + to.quotient) * s.p.plan.input_slices + s.inputs;
+    const int box = (s.units * s.p.plan.input_slices + to.quotient) * s.p.plan.input_slices + s.inputs;
     store_words(boxes.sums + (static_cast<Index>(box) * own + to.remainder) * words_of<T>,
                 make_words(boxes.flag, sum.values));
   });
@@ -105,8 +102,7 @@ __device__ void receive_sums(const Slice<T>& s, const Inboxes& boxes) {
   const int own = s.sizes.own_sums;
   const int box = (s.units * s.p.plan.input_slices + s.inputs) * s.p.plan.input_slices;
   Word* const from = boxes.sums + static_cast<Index>(box) * own * words_of<T>;
-  receive<4>(s.p.plan.input_slices * own, boxes.flag, s.partials(),
-             [&](int i) { return from + i * words_of<T>; });
+  receive<4>(s.p.plan.input_slices * own, boxes.flag, s.partials(), [&](int i) { return from + i * words_of<T>; });
 }
 
 /// hidden = activation(the sums, in the order of the slices, + bias).
@@ -116,8 +112,7 @@ __device__ void find_hidden(const Slice<T>& s) {
   for_each(s.own_rows * s.sizes.units, [&](int i) {
     T sum = s.partials()[i];
 #pragma unroll 4
-    for (int slice = 1; slice < s.p.plan.input_slices; ++slice)
-      sum += s.partials()[slice * own + i];
+    for (int slice = 1; slice < s.p.plan.input_slices; ++slice) sum += s.partials()[slice * own + i];
     s.hidden()[i] = activate(s.p.mlp.activation, sum + s.bias()[s.p.by_units.divide(i).remainder]);
   });
 }
@@ -175,8 +170,7 @@ __device__ void add_to_totals(const Slice<T>& s, const Score& score, std::uint32
 
 //! [kernel]
 template <int unit_tile, typename T>
-__global__ void __launch_bounds__(block_threads, 1)
-    persistent_kernel(const __grid_constant__ Arguments<T> p) {
+__global__ void __launch_bounds__(block_threads, 1) persistent_kernel(const __grid_constant__ Arguments<T> p) {
   extern __shared__ __align__(16) unsigned char bytes[];
   __shared__ shared_memory::Mbarrier barrier;
   const Mlp<T>& mlp = p.mlp;
@@ -254,10 +248,8 @@ std::size_t shared_bytes(const Plan& plan) {
 }  // namespace
 
 template <typename T>
-Trainer<T>::Trainer(const Plan& plan)
-    : plan_(plan), mailbox_({plan.mailbox.size}, cuda::device_memory()) {
-  CUDA_CHECK(
-      cudaMemset(mailbox_.data(), 0, static_cast<std::size_t>(mailbox_.elements()) * sizeof(Word)));
+Trainer<T>::Trainer(const Plan& plan) : plan_(plan), mailbox_({plan.mailbox.size}, cuda::device_memory()) {
+  CUDA_CHECK(cudaMemset(mailbox_.data(), 0, static_cast<std::size_t>(mailbox_.elements()) * sizeof(Word)));
   CUDA_CHECK(cudaFuncSetAttribute(kernel_of<T>(plan), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes<T>(plan))));
   CUDA_CHECK(cudaStreamSynchronize(nullptr));  // other streams do not wait for this one
@@ -276,9 +268,8 @@ void Trainer<T>::train(cudaStream_t stream, const Mlp<T>& mlp) {
                             .by_out = cuda::FastDivmod(sizes.out),
                             .by_own_sums = cuda::FastDivmod(sizes.own_sums)};
   void* pointers[] = {&arguments};
-  CUDA_CHECK(
-      cudaLaunchCooperativeKernel(kernel_of<T>(plan_), dim3(static_cast<unsigned>(plan_.blocks())),
-                                  dim3(block_threads), pointers, shared_bytes<T>(plan_), stream));
+  CUDA_CHECK(cudaLaunchCooperativeKernel(kernel_of<T>(plan_), dim3(static_cast<unsigned>(plan_.blocks())),
+                                         dim3(block_threads), pointers, shared_bytes<T>(plan_), stream));
   // After 2^32 steps numbers come again, when all words have others.
   next_flag_ += static_cast<std::uint32_t>(mlp.steps);
 }

@@ -47,16 +47,13 @@ __device__ void send_logits(const Slice<T>& s, const Inboxes& boxes) {
 //! [send_logits]
 
 /// How many lanes work on a row of outputs.
-inline __device__ int lanes_a_row(int out) {
-  return out <= 16 ? 16 : 32;
-}
+inline __device__ int lanes_a_row(int out) { return out <= 16 ? 16 : 32; }
 
 /// Adds up the logits' parts, in the order of the slices, and finds the losses of own rows and the
 /// gradients of their logits. Only the blocks of the first slice of units count the losses. Where a
 /// warp has two rows, the second may be padding.
 template <int lanes, bool one_per_lane, typename T>
-__device__ void find_losses(const Slice<T>& s, const std::int32_t* labels, std::int64_t step,
-                            Score& score) {
+__device__ void find_losses(const Slice<T>& s, const std::int32_t* labels, std::int64_t step, Score& score) {
   const int out = s.sizes.out;
   const int own = s.own_rows * out;
   const int groups = static_cast<int>(blockDim.x) / lanes;
@@ -68,14 +65,12 @@ __device__ void find_losses(const Slice<T>& s, const std::int32_t* labels, std::
       const T* const parts = s.exchange() + row * out + j;
       T sum = 0;
 #pragma unroll 4
-      for (int slice = 0; is_own && slice < s.p.plan.unit_slices; ++slice)
-        sum += parts[slice * own];
+      for (int slice = 0; is_own && slice < s.p.plan.unit_slices; ++slice) sum += parts[slice * own];
       outputs[j] = activate(s.p.mlp.loss.activation, sum + s.out_bias()[j]);
     });
     __syncwarp();
     const std::int32_t label = labels[is_own ? row : s.own_rows - 1];
-    const BlockPartial of_row =
-        row_loss<lanes, one_per_lane>(s.p.mlp.loss, outputs, label, s.doutputs() + row * out);
+    const BlockPartial of_row = row_loss<lanes, one_per_lane>(s.p.mlp.loss, outputs, label, s.doutputs() + row * out);
     if (s.units != 0 || !is_own) continue;
     if (!isfinite(of_row.loss) && score.first_bad_step < 0) score.first_bad_step = step;
     score.loss += of_row.loss;
@@ -85,12 +80,11 @@ __device__ void find_losses(const Slice<T>& s, const std::int32_t* labels, std::
 
 /// Receives the logits' parts from all blocks of the same rows, and goes on to the gradients.
 template <typename T>
-__device__ void find_output_gradients(const Slice<T>& s, const Inboxes& boxes,
-                                      const std::int32_t* labels, std::int64_t step, Score& score) {
+__device__ void find_output_gradients(const Slice<T>& s, const Inboxes& boxes, const std::int32_t* labels,
+                                      std::int64_t step, Score& score) {
   const int own = s.own_rows * s.sizes.out;
   Word* const box = boxes.logits + static_cast<Index>(s.inputs) * s.sizes.logits_box * words_of<T>;
-  receive<4>(s.p.plan.unit_slices * own, boxes.flag, s.exchange(),
-             [&](int i) { return box + i * words_of<T>; });
+  receive<4>(s.p.plan.unit_slices * own, boxes.flag, s.exchange(), [&](int i) { return box + i * words_of<T>; });
   __syncthreads();
   if (lanes_a_row(s.sizes.out) == 16) {
     find_losses<16, true>(s, labels, step, score);
@@ -105,15 +99,13 @@ __device__ void find_output_gradients(const Slice<T>& s, const Inboxes& boxes,
 /// units.
 template <typename T>
 __device__ void send_dhidden(const Slice<T>& s, const Inboxes& boxes) {
-  Word* const box =
-      boxes.dhidden + static_cast<Index>(s.units) * s.sizes.rows * s.sizes.units * words_of<T>;
+  Word* const box = boxes.dhidden + static_cast<Index>(s.units) * s.sizes.rows * s.sizes.units * words_of<T>;
   for_each(s.own_rows * s.sizes.units, [&](int i) {
     const auto place = s.p.by_units.divide(i);
     T sum = 0;
 #pragma unroll 4
     for (int j = 0; j < s.sizes.out; ++j) {
-      sum += s.doutputs()[place.quotient * s.sizes.out + j] *
-             s.out_weight()[j * s.sizes.unit_stride + place.remainder];
+      sum += s.doutputs()[place.quotient * s.sizes.out + j] * s.out_weight()[j * s.sizes.unit_stride + place.remainder];
     }
     sum = through_activation(s.p.mlp.activation, s.hidden()[i], sum);
     s.dhidden()[i] = sum;
@@ -126,18 +118,15 @@ __device__ void send_dhidden(const Slice<T>& s, const Inboxes& boxes) {
 /// Receives it for all rows, [rows][units]; behind the next barrier it is there.
 template <typename T>
 __device__ void receive_dhidden(const Slice<T>& s, const Inboxes& boxes) {
-  Word* const box =
-      boxes.dhidden + static_cast<Index>(s.units) * s.sizes.rows * s.sizes.units * words_of<T>;
-  receive<4>(s.sizes.rows * s.sizes.units, boxes.flag, s.exchange(),
-             [&](int i) { return box + i * words_of<T>; });
+  Word* const box = boxes.dhidden + static_cast<Index>(s.units) * s.sizes.rows * s.sizes.units * words_of<T>;
+  receive<4>(s.sizes.rows * s.sizes.units, boxes.flag, s.exchange(), [&](int i) { return box + i * words_of<T>; });
 }
 
 /// Sends the sums over own rows of the gradients of the last layer's weights and of both biases.
 template <typename T>
 __device__ void send_gradients(const Slice<T>& s, const Inboxes& boxes) {
   if (s.own_rows == 0) return;
-  Word* const box =
-      boxes.gradients + static_cast<Index>(s.units) * s.sizes.gradients_box * words_of<T>;
+  Word* const box = boxes.gradients + static_cast<Index>(s.units) * s.sizes.gradients_box * words_of<T>;
   const int first = s.inputs * s.sizes.gradients;
   const int weights = s.sizes.units * s.sizes.out;
   for_each(s.sizes.gradients, [&](int i) {
@@ -146,13 +135,11 @@ __device__ void send_gradients(const Slice<T>& s, const Inboxes& boxes) {
     if (i < weights) {
 #pragma unroll 4
       for (int row = 0; row < s.own_rows; ++row) {
-        sum += s.hidden()[row * s.sizes.units + place.remainder] *
-               s.doutputs()[row * s.sizes.out + place.quotient];
+        sum += s.hidden()[row * s.sizes.units + place.remainder] * s.doutputs()[row * s.sizes.out + place.quotient];
       }
     } else if (i < weights + s.sizes.units) {
 #pragma unroll 4
-      for (int row = 0; row < s.own_rows; ++row)
-        sum += s.dhidden()[row * s.sizes.units + place.remainder];
+      for (int row = 0; row < s.own_rows; ++row) sum += s.dhidden()[row * s.sizes.units + place.remainder];
     } else {
 #pragma unroll 4
       for (int row = 0; row < s.own_rows; ++row) {
@@ -166,8 +153,7 @@ __device__ void send_gradients(const Slice<T>& s, const Inboxes& boxes) {
 /// Receives these sums from all blocks of the same units; behind the next barrier they are there.
 template <typename T>
 __device__ void receive_gradients(const Slice<T>& s, const Inboxes& boxes) {
-  Word* const box =
-      boxes.gradients + static_cast<Index>(s.units) * s.sizes.gradients_box * words_of<T>;
+  Word* const box = boxes.gradients + static_cast<Index>(s.units) * s.sizes.gradients_box * words_of<T>;
   receive<4>(s.sizes.owners * s.sizes.gradients, boxes.flag, s.exchange(),
              [&](int i) { return box + i * words_of<T>; });
 }

@@ -50,16 +50,16 @@ bool take(const Op& op, PersistentStep& step) {
     step.learning_rate = op.learning_rate;
     step.l2 = std::max(step.l2, op.l2);
   }
-  return is_one_of<Op, Gather, Gemm, AddBias, ColumnSums, Relu, ReluBackward, Sigmoid,
-                   SigmoidBackward, SoftmaxCrossEntropy, SoftmaxCrossEntropyBackward, SquaredError,
-                   SquaredErrorBackward, ArgMax, Threshold, Accumulate, SgdUpdate>;
+  return is_one_of<Op, Gather, Gemm, AddBias, ColumnSums, Relu, ReluBackward, Sigmoid, SigmoidBackward,
+                   SoftmaxCrossEntropy, SoftmaxCrossEntropyBackward, SquaredError, SquaredErrorBackward, ArgMax,
+                   Threshold, Accumulate, SgdUpdate>;
 }
 
 /// How many lines of a kind there are.
 template <typename Op>
 std::ptrdiff_t count(const Program& program) {
-  return std::ranges::count_if(
-      program.lines, [](const Line& line) { return std::holds_alternative<Op>(line.operation); });
+  return std::ranges::count_if(program.lines,
+                               [](const Line& line) { return std::holds_alternative<Op>(line.operation); });
 }
 
 /// All of the program as one line, if it is a step of a network with one hidden layer and of
@@ -70,16 +70,14 @@ std::optional<PersistentStep> whole_step(const Program& program) {
     return std::visit([&](const auto& op) { return take(op, step); }, line.operation);
   });
   const int biases = (step.hidden_bias ? 1 : 0) + (step.bias ? 1 : 0);
-  const bool is_whole =
-      has_only_these && count<Gather>(program) == 1 && count<Accumulate>(program) == 1 &&
-      count<Gemm>(program) == 5 && count<ColumnSums>(program) == biases &&
-      count<SgdUpdate>(program) == 2 + biases && program[step.order].part.count <= 1;
+  const bool is_whole = has_only_these && count<Gather>(program) == 1 && count<Accumulate>(program) == 1 &&
+                        count<Gemm>(program) == 5 && count<ColumnSums>(program) == biases &&
+                        count<SgdUpdate>(program) == 2 + biases && program[step.order].part.count <= 1;
   return is_whole ? std::optional(step) : std::nullopt;
 }
 
 std::string text_of(const MlpShape& shape) {
-  return std::to_string(shape.in) + "-" + std::to_string(shape.hidden) + "-" +
-         std::to_string(shape.out);
+  return std::to_string(shape.in) + "-" + std::to_string(shape.hidden) + "-" + std::to_string(shape.out);
 }
 
 }  // namespace
@@ -98,8 +96,8 @@ std::optional<Program> as_persistent_step(const Program& program, Index max_rows
                           .rows = max_rows};
   const auto plan = plan_blocks<T>(shape);
   if (!plan && choice == Choice::always) {
-    throw Error("no persistent kernel for " + text_of(shape) + " and batches of " +
-                count_of(shape.rows, "sample") + " fits onto this GPU");
+    throw Error("no persistent kernel for " + text_of(shape) + " and batches of " + count_of(shape.rows, "sample") +
+                " fits onto this GPU");
   }
   if (!plan || (choice == Choice::automatic && !is_faster(*plan, shape))) return std::nullopt;
   Rewriter rewriter(program);
@@ -147,33 +145,31 @@ minibatch::persistent::MlpShape PersistentExecutor<T>::shape_of(const Persistent
 
 template <typename T>
 void PersistentExecutor<T>::run(const PersistentStep& op) {
-  trainer_->train(this->stream(),
-                  {.shape = shape_of(op),
-                   .steps = this->batch().steps,
-                   .features = this->at(op.features),
-                   .labels = this->at(op.labels),
-                   .order = this->at(op.order),
-                   .weight = this->at(op.hidden_weight),
-                   .bias = this->at(op.hidden_bias),
-                   .out_weight = this->at(op.weight),
-                   .out_bias = this->at(op.bias),
-                   .activation = op.hidden_activation,
-                   .loss = {.batch_rows = this->batch().rows,
-                            .classes = this->columns(op.weight),
-                            .loss = op.at.loss,
-                            .has_threshold = op.at.threshold.has_value(),
-                            .threshold = static_cast<T>(op.at.threshold.value_or(0)),
-                            .activation = op.at.activation},
-                   .learning_rate = static_cast<T>(op.learning_rate),
-                   .l2 = static_cast<T>(op.l2),
-                   .totals = this->at(op.totals),
-                   .first_step = this->batch().step,
-                   .progress = progress_});
+  trainer_->train(this->stream(), {.shape = shape_of(op),
+                                   .steps = this->batch().steps,
+                                   .features = this->at(op.features),
+                                   .labels = this->at(op.labels),
+                                   .order = this->at(op.order),
+                                   .weight = this->at(op.hidden_weight),
+                                   .bias = this->at(op.hidden_bias),
+                                   .out_weight = this->at(op.weight),
+                                   .out_bias = this->at(op.bias),
+                                   .activation = op.hidden_activation,
+                                   .loss = {.batch_rows = this->batch().rows,
+                                            .classes = this->columns(op.weight),
+                                            .loss = op.at.loss,
+                                            .has_threshold = op.at.threshold.has_value(),
+                                            .threshold = static_cast<T>(op.at.threshold.value_or(0)),
+                                            .activation = op.at.activation},
+                                   .learning_rate = static_cast<T>(op.learning_rate),
+                                   .l2 = static_cast<T>(op.l2),
+                                   .totals = this->at(op.totals),
+                                   .first_step = this->batch().step,
+                                   .progress = progress_});
 }
 
 template <typename T>
-PersistentTraining<T>::PersistentTraining(const StepSetup<T>& setup,
-                                          PersistentExecutor<T>& executor,
+PersistentTraining<T>::PersistentTraining(const StepSetup<T>& setup, PersistentExecutor<T>& executor,
                                           TrainingPrograms programs, const Starts& starts)
     : setup_(setup),
       executor_(&executor),
@@ -249,8 +245,8 @@ Totals PersistentTraining<T>::totals() {
 
 template <typename T>
 Samples PersistentTraining<T>::last_batch() const {
-  return {&setup_.training_set, order_.subspan(static_cast<std::size_t>(requested_ - last_.rows),
-                                               static_cast<std::size_t>(last_.rows))};
+  return {&setup_.training_set,
+          order_.subspan(static_cast<std::size_t>(requested_ - last_.rows), static_cast<std::size_t>(last_.rows))};
 }
 
 template class PersistentExecutor<float>;

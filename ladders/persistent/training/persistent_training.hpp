@@ -38,8 +38,7 @@ template <typename T>
 class PersistentExecutor final : public MinibatchExecutor<T> {
  public:
   /// @param plan how the network is divided; without one, as is estimated to be the fastest.
-  explicit PersistentExecutor(const std::optional<minibatch::persistent::Plan>& plan = {})
-      : plan_(plan) {}
+  explicit PersistentExecutor(const std::optional<minibatch::persistent::Plan>& plan = {}) : plan_(plan) {}
 
   using MinibatchExecutor<T>::run;
   void run(const PersistentStep& op);
@@ -68,8 +67,8 @@ class PersistentTraining final : public Step {
   /// @param programs the step: one `persistent_step`.
   /// @param starts one set of parameters, or none if the caller sets them.
   /// @throws Error if the GPU has too little memory, also for the data set.
-  PersistentTraining(const StepSetup<T>& setup, PersistentExecutor<T>& executor,
-                     TrainingPrograms programs, const Starts& starts);
+  PersistentTraining(const StepSetup<T>& setup, PersistentExecutor<T>& executor, TrainingPrograms programs,
+                     const Starts& starts);
   ~PersistentTraining() override;
   PersistentTraining(const PersistentTraining&) = delete;
   PersistentTraining& operator=(const PersistentTraining&) = delete;

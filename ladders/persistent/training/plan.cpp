@@ -7,13 +7,9 @@
 namespace stagewise::minibatch::persistent {
 namespace {
 
-constexpr Index pieces(Index n, Index size) {
-  return (n + size - 1) / size;
-}
+constexpr Index pieces(Index n, Index size) { return (n + size - 1) / size; }
 
-constexpr Index padded(Index n, Index to) {
-  return pieces(n, to) * to;
-}
+constexpr Index padded(Index n, Index to) { return pieces(n, to) * to; }
 
 template <typename T>
 constexpr Index length = 16 / sizeof(T);
@@ -36,13 +32,11 @@ SharedLayout shared_layout(const Plan& plan, const Sizes& n) {
   SharedLayout layout;
   layout.input = place(2 * n.padded_rows * n.k_stride);
   layout.weight = place(n.units * n.k_stride);
-  layout.partials =
-      place(std::max({plan.forward_parts * n.padded_rows * n.units,
-                      plan.backward_parts * n.units * n.k_stride, plan.input_slices * n.own_sums}));
-  layout.exchange = place(
-      std::max<Index>({Index{n.padded_rows} * n.units, Index{plan.unit_slices} * n.own_rows * n.out,
-                       Index{plan.input_slices} * n.gradients,
-                       3 * per_double * std::max(n.own_rows, plan.input_slices)}));
+  layout.partials = place(std::max({plan.forward_parts * n.padded_rows * n.units,
+                                    plan.backward_parts * n.units * n.k_stride, plan.input_slices * n.own_sums}));
+  layout.exchange = place(std::max<Index>({Index{n.padded_rows} * n.units, Index{plan.unit_slices} * n.own_rows * n.out,
+                                           Index{plan.input_slices} * n.gradients,
+                                           3 * per_double * std::max(n.own_rows, plan.input_slices)}));
   layout.hidden = place(n.own_sums);
   layout.dhidden = place(n.own_sums);
   layout.outputs = place(padded(n.own_rows, 2) * n.out);
@@ -100,8 +94,8 @@ Sizes sizes_of(const MlpShape& shape, const Plan& plan) {
 }
 
 template <typename T>
-std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices,
-                                int unit_tile, std::size_t shared_bytes) {
+std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices, int unit_tile,
+                                std::size_t shared_bytes) {
   if (unit_tile > max_unit_tile<T>) return std::nullopt;
   const Index vectors = pieces(shape.in, length<T>);
   Plan plan = {.input_slices = input_slices,
@@ -117,13 +111,12 @@ std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int uni
   // As many as have something to do: 25 vectors in 10 parts are 3 each, and 1 part gets none.
   const Index most_parts = std::min<Index>(block_threads / forward_tiles, plan.k_vectors);
   plan.forward_parts = static_cast<int>(pieces(plan.k_vectors, pieces(plan.k_vectors, most_parts)));
-  plan.backward_parts =
-      static_cast<int>(std::min<Index>(block_threads / backward_tiles, shape.rows));
+  plan.backward_parts = static_cast<int>(std::min<Index>(block_threads / backward_tiles, shape.rows));
   const Sizes n = sizes_of<T>(shape, plan);
   if (n.own_rows > block_threads) return std::nullopt;
   // Before products of these are counted in ints.
-  const double numbers = static_cast<double>(n.padded_rows) * n.k_stride +
-                         static_cast<double>(shape.out) * n.unit_stride;
+  const double numbers =
+      static_cast<double>(n.padded_rows) * n.k_stride + static_cast<double>(shape.out) * n.unit_stride;
   if (numbers * sizeof(T) > static_cast<double>(shared_bytes)) return std::nullopt;
   plan.shared = shared_layout<T>(plan, n);
   plan.mailbox = mailbox_layout<T>(plan, n);
@@ -131,17 +124,15 @@ std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int uni
 
   // The time of a step, fitted to six networks and batches on an H200.
   const double fma = static_cast<double>(length<T>) * (sizeof(T) == 8 ? 2 : 1);
-  const double forward = static_cast<double>(pieces(plan.k_vectors, plan.forward_parts)) * fma *
-                         row_tile * unit_tile *
+  const double forward = static_cast<double>(pieces(plan.k_vectors, plan.forward_parts)) * fma * row_tile * unit_tile *
                          static_cast<double>(pieces(forward_tiles * plan.forward_parts, 128));
-  const double backward = static_cast<double>(pieces(shape.rows, plan.backward_parts)) * fma *
-                          unit_tile *
+  const double backward = static_cast<double>(pieces(shape.rows, plan.backward_parts)) * fma * unit_tile *
                           static_cast<double>(pieces(backward_tiles * plan.backward_parts, 128));
-  const double words = static_cast<double>((Index{2} * plan.input_slices * n.own_sums +
-                                            Index{plan.unit_slices} * n.own_rows * n.out +
-                                            Index{plan.input_slices} * n.gradients) *
-                                           words_of<T>) /
-                       2;
+  const double words =
+      static_cast<double>((Index{2} * plan.input_slices * n.own_sums + Index{plan.unit_slices} * n.own_rows * n.out +
+                           Index{plan.input_slices} * n.gradients) *
+                          words_of<T>) /
+      2;
   plan.cycles = 2.0 * (forward + backward) + 1.2 * words + 14'600;
   return plan;
 }
@@ -167,8 +158,7 @@ bool is_faster(const Plan& plan, const MlpShape& shape) {
   // Of a recorded step: what its launches take, and its products at a rate that small ones reach.
   constexpr double launches = 19'400;
   constexpr double per_cycle = 66;  // multiplications of a multiprocessor
-  const double multiplications = 3.0 * static_cast<double>(shape.rows) *
-                                 static_cast<double>(shape.hidden) *
+  const double multiplications = 3.0 * static_cast<double>(shape.rows) * static_cast<double>(shape.hidden) *
                                  static_cast<double>(shape.in + shape.out);
   return plan.cycles < launches + multiplications / (per_cycle * cuda::multiprocessors());
 }

@@ -100,8 +100,8 @@ Sizes sizes_of(const MlpShape& shape, const Plan& plan);
 
 /// The division into these slices; none if it does not fit into `shared_bytes` for a block.
 template <typename T>
-std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices,
-                                int unit_tile, std::size_t shared_bytes);
+std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices, int unit_tile,
+                                std::size_t shared_bytes);
 
 /// The division that is estimated to be the fastest on the current GPU; none if none fits.
 /// @throws Error if no GPU can be used.

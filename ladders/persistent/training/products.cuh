@@ -42,8 +42,7 @@ __device__ int row_of_unit(int unit, int unit_groups) {
 //! [forward]
 /// partials[part][row][unit] = the sum over the part's inputs of input[row][k] weight[unit][k].
 template <int unit_tile, typename T>
-__device__ void multiply_forward(const Slice<T>& s, const TilePart& tile, int parts,
-                                 const T* input) {
+__device__ void multiply_forward(const Slice<T>& s, const TilePart& tile, int parts, const T* input) {
   using Vector = shared_memory::Vector<T>;
   constexpr int length = Vector::length;
   if (!tile.exists()) return;
@@ -63,8 +62,7 @@ __device__ void multiply_forward(const Slice<T>& s, const TilePart& tile, int pa
     Vector rows[row_tile];
     Vector units[unit_tile];
 #pragma unroll
-    for (int i = 0; i < row_tile; ++i)
-      rows[i] = *reinterpret_cast<const Vector*>(x + i * x_step + k);
+    for (int i = 0; i < row_tile; ++i) rows[i] = *reinterpret_cast<const Vector*>(x + i * x_step + k);
 #pragma unroll
     for (int j = 0; j < unit_tile; ++j) {
       units[j] = *reinterpret_cast<const Vector*>(w + j * w_step + k);
@@ -78,8 +76,7 @@ __device__ void multiply_forward(const Slice<T>& s, const TilePart& tile, int pa
       }
     }
   }
-  T* const to =
-      s.partials() + tile.part * row_groups * row_tile * s.sizes.units + tile.across * unit_tile;
+  T* const to = s.partials() + tile.part * row_groups * row_tile * s.sizes.units + tile.across * unit_tile;
 #pragma unroll
   for (int i = 0; i < row_tile; ++i) {
 #pragma unroll
@@ -97,8 +94,8 @@ __device__ void multiply_forward(const Slice<T>& s, const TilePart& tile, int pa
 /// partials[part][unit][k] = the sum over the part's rows of input[row][k] dhidden[row][unit].
 /// @param dhidden [rows][units]
 template <int unit_tile, typename T>
-__device__ void multiply_backward(const Slice<T>& s, const TilePart& tile, int parts,
-                                  const T* input, const T* dhidden) {
+__device__ void multiply_backward(const Slice<T>& s, const TilePart& tile, int parts, const T* input,
+                                  const T* dhidden) {
   using Vector = shared_memory::Vector<T>;
   constexpr int length = Vector::length;
   if (!tile.exists()) return;
@@ -135,8 +132,7 @@ __device__ void multiply_backward(const Slice<T>& s, const TilePart& tile, int p
     Vector vector;
 #pragma unroll
     for (int e = 0; e < length; ++e) vector.values[e] = sums[e][j];
-    *reinterpret_cast<Vector*>(to + row_of_unit<unit_tile>(unit, unit_groups) * s.sizes.k_stride) =
-        vector;
+    *reinterpret_cast<Vector*>(to + row_of_unit<unit_tile>(unit, unit_groups) * s.sizes.k_stride) = vector;
   }
 }
 //! [backward]

@@ -41,8 +41,7 @@ struct Slice {
   int first_row;
   int own_rows;
 
-  __device__ Slice(const Arguments<T>& arguments, T* memory)
-      : p(arguments), sizes(p.sizes), shared(memory) {
+  __device__ Slice(const Arguments<T>& arguments, T* memory) : p(arguments), sizes(p.sizes), shared(memory) {
     inputs = static_cast<int>(blockIdx.x) / p.plan.unit_slices;
     units = static_cast<int>(blockIdx.x) % p.plan.unit_slices;
     const int inputs_per_slice = p.plan.k_vectors * length;
@@ -73,14 +72,12 @@ struct Slice {
 
   /// The labels of own rows.
   __device__ std::int32_t* labels(Index step) const {
-    return reinterpret_cast<std::int32_t*>(shared + p.plan.shared.labels) +
-           (step % 2 == 0 ? 0 : sizes.own_rows);
+    return reinterpret_cast<std::int32_t*>(shared + p.plan.shared.labels) + (step % 2 == 0 ? 0 : sizes.own_rows);
   }
 
   /// Which samples are the batch.
   __device__ std::uint32_t* samples(Index step) const {
-    return reinterpret_cast<std::uint32_t*>(shared + p.plan.shared.samples) +
-           (step % 2 == 0 ? 0 : sizes.rows);
+    return reinterpret_cast<std::uint32_t*>(shared + p.plan.shared.samples) + (step % 2 == 0 ? 0 : sizes.rows);
   }
 };
 //! [slice]
@@ -102,8 +99,7 @@ struct Inboxes {
   std::uint32_t flag;
 
   template <typename T>
-  __device__ Inboxes(const Slice<T>& s, Index step)
-      : flag(s.p.first_flag + static_cast<std::uint32_t>(step)) {
+  __device__ Inboxes(const Slice<T>& s, Index step) : flag(s.p.first_flag + static_cast<std::uint32_t>(step)) {
     const MailboxLayout& at = s.p.plan.mailbox;
     Word* const begin = s.p.mailbox + (flag % 2 == 0 ? 0 : at.parity_words);
     sums = begin;

@@ -19,8 +19,7 @@ constexpr double bound = 1e-7;
 
 /// The report's two products.
 constexpr std::array<GemmProblem<double>, 2> shapes = {
-    {{.m = 800, .n = 1000, .k = 784, .alpha = 2, .beta = 5},
-     {.m = 800, .n = 10, .k = 1000, .alpha = 2, .beta = 5}}};
+    {{.m = 800, .n = 1000, .k = 784, .alpha = 2, .beta = 5}, {.m = 800, .n = 10, .k = 1000, .alpha = 2, .beta = 5}}};
 
 /// The seconds that `work` takes: the median of a few runs, when it is warm.
 double measure(const cuda::Stream& stream, const std::function<void()>& work) {
@@ -43,10 +42,9 @@ double measure(const cuda::Stream& stream, const std::function<void()>& work) {
 
 int grade_gemm() {
   using ladder::has_cublas;
-  std::cout << "grading mode 4: C = 2 A B + 5 C in double, compared with "
-            << (has_cublas ? "cuBLAS" : "OpenBLAS") << "\n\n"
-            << "   m     n    k  kernel           difference      time"
-            << (has_cublas ? "    cuBLAS" : "") << '\n';
+  std::cout << "grading mode 4: C = 2 A B + 5 C in double, compared with " << (has_cublas ? "cuBLAS" : "OpenBLAS")
+            << "\n\n"
+            << "   m     n    k  kernel           difference      time" << (has_cublas ? "    cuBLAS" : "") << '\n';
   const cuda::Stream stream;
   Workspace workspace;
   bool is_right = true;
@@ -70,18 +68,15 @@ int grade_gemm() {
       expected = product.expected();
     }
     const Shape both = {shape.m, shape.n};
-    const Difference difference =
-        compare_parameters({{"C", both, found}}, {{"C", both, expected}}).front();
+    const Difference difference = compare_parameters({{"C", both, found}}, {{"C", both, expected}}).front();
     is_right = is_right && difference.within(bound);
     std::string kernel(shared_memory::pick_gemm(product.problem()).name);
     kernel.resize(15, ' ');
     std::cout << right(std::to_string(shape.m), 4) << right(std::to_string(shape.n), 6)
-              << right(std::to_string(shape.k), 5) << "  " << kernel
-              << right(scientific(difference.max_norm), 12)
+              << right(std::to_string(shape.k), 5) << "  " << kernel << right(scientific(difference.max_norm), 12)
               << right(duration(measure(stream, own)), 10) << reference_time << '\n';
   }
-  std::cout << "\nverdict     "
-            << (is_right ? "both differences are at most " : "NOT both differences are at most ")
+  std::cout << "\nverdict     " << (is_right ? "both differences are at most " : "NOT both differences are at most ")
             << scientific(bound) << '\n';
   return is_right ? 0 : 1;
 }

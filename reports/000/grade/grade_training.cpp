@@ -81,22 +81,19 @@ int ranks_of_network(const GradeOptions& options, const mpi::World& world) {
   return options.strategy == "tensor" ? world.size() : 1;
 }
 
-Result train_in_parallel(const Training& training, const GradeOptions& options, mpi::World& world,
-                         mpi::MpiRanks& ranks, const mpi::Placement& placement) {
+Result train_in_parallel(const Training& training, const GradeOptions& options, mpi::World& world, mpi::MpiRanks& ranks,
+                         const mpi::Placement& placement) {
   const std::string transport = mpi::choose_transport(options.transport, placement);
-  auto owned = std::make_unique<DistributedExecutor<double>>(transport, world,
-                                                             ranks_of_network(options, world));
+  auto owned = std::make_unique<DistributedExecutor<double>>(transport, world, ranks_of_network(options, world));
   DistributedExecutor<double>& executor = *owned;
   const Index rows = training.options.batch_size;
-  Network<double> network(
-      build_model(training.model), std::move(owned),
-      [&](const Program& program) { return minibatch::fuse<double>(program, rows); });
+  Network<double> network(build_model(training.model), std::move(owned),
+                          [&](const Program& program) { return minibatch::fuse<double>(program, rows); });
   const Dataset& train_set = training.data->train;
   mpi::DistributedStepOptions how;
   how.step.processes = placement.processes_on_device;
   mpi::DistributedStep<double> step({network, train_set, {.workers = world.size()}, rows}, executor,
-                                    training.options.sgd, {start_of(network.model, training)},
-                                    world, ranks, how);
+                                    training.options.sgd, {start_of(network.model, training)}, world, ranks, how);
   network.load(rows);
   Dataset storage;
   const Dataset& validation = ranks.shard(training.data->validation, storage);
@@ -108,9 +105,9 @@ Result train_in_parallel(const Training& training, const GradeOptions& options, 
 Result train_sequentially(const Training& training) {
   Network<double> network(build_model(training.model), std::make_unique<SerialExecutor<double>>());
   const Dataset& train_set = training.data->train;
-  ProgramStep<double> step(
-      {.network = network, .training_set = train_set, .max_rows = training.options.batch_size},
-      build_training(network.model, training.options.sgd, {}), {start_of(network.model, training)});
+  ProgramStep<double> step({.network = network, .training_set = train_set, .max_rows = training.options.batch_size},
+                           build_training(network.model, training.options.sgd, {}),
+                           {start_of(network.model, training)});
   network.load(training.options.batch_size);
   Recorder recorder;
   train<double>(network, step, train_set, Dataset(), training.options, 1, recorder);
@@ -121,8 +118,7 @@ Result train_sequentially(const Training& training) {
 void print_table(const std::vector<Difference>& differences, int processes) {
   constexpr std::size_t width = 9;
   const auto short_name = [](const std::string& name) {  // "fc1/weight" is the report's W[0]
-    return std::string(name.ends_with("bias") ? "b[" : "W[") +
-           std::to_string(std::stoi(name.substr(2)) - 1) + "]";
+    return std::string(name.ends_with("bias") ? "b[" : "W[") + std::to_string(std::stoi(name.substr(2)) - 1) + "]";
   };
   std::string names = "     ";
   std::string columns = "procs";
@@ -130,8 +126,7 @@ void print_table(const std::vector<Difference>& differences, int processes) {
   for (const Difference& difference : differences) {
     names += right(short_name(difference.name), 2 * width);
     columns += right("max norm", width) + right("L2 norm", width);
-    values += right(scientific(difference.max_norm), width) +
-              right(scientific(difference.l2_norm), width);
+    values += right(scientific(difference.max_norm), width) + right(scientific(difference.l2_norm), width);
   }
   std::cout << '\n' << names << '\n' << columns << '\n' << values << "\n\n";
 }
@@ -143,26 +138,22 @@ int grade_training(const GradeOptions& options, mpi::World& world, mpi::MpiRanks
   const Split data = ranks.load_for_training(options.data);
   const Training training = describe_training(options, data);
   if (options.batch_size > data.train.size()) {
-    throw UsageError("--batch-size " + std::to_string(options.batch_size) +
-                     " is larger than the training set of " +
+    throw UsageError("--batch-size " + std::to_string(options.batch_size) + " is larger than the training set of " +
                      count_of(data.train.size(), "sample"));
   }
   const int tensor_ranks = ranks_of_network(options, world);
   if (world.size() / tensor_ranks > options.batch_size) {
     throw UsageError((tensor_ranks == 1 ? count_of(world.size(), "process", "processes")
                                         : count_of(world.size() / tensor_ranks, "network")) +
-                     " are more than a batch has samples: --batch-size is " +
-                     std::to_string(options.batch_size));
+                     " are more than a batch has samples: --batch-size is " + std::to_string(options.batch_size));
   }
   if (options.strategy != "data") {
     mpi::check_splittable(training.model, tensor_ranks, options.strategy);
   }
-  std::cout << "grading mode " << options.mode << ": " << training.model.sample.elements() << '-'
-            << options.hidden << '-' << training.model.classes << " sigmoid in double, "
-            << count_of(training.options.epochs, "epoch") << " of "
-            << count_of(data.train.size(), "sample") << ",\nbatches of "
-            << with_thousands(options.batch_size) << ", learning rate "
-            << shortest(training.options.sgd.learning_rate) << ", l2 "
+  std::cout << "grading mode " << options.mode << ": " << training.model.sample.elements() << '-' << options.hidden
+            << '-' << training.model.classes << " sigmoid in double, " << count_of(training.options.epochs, "epoch")
+            << " of " << count_of(data.train.size(), "sample") << ",\nbatches of " << with_thousands(options.batch_size)
+            << ", learning rate " << shortest(training.options.sgd.learning_rate) << ", l2 "
             << shortest(training.options.sgd.l2) << std::endl;
 
   Result sequential;
@@ -173,8 +164,8 @@ int grade_training(const GradeOptions& options, mpi::World& world, mpi::MpiRanks
   int code = 0;
   if (world.rank() == 0) {
     if (options.sequential.empty()) sequential = train_sequentially(training);
-    const std::vector<Difference> differences = compare_parameters(
-        parallel.parameters, sequential.parameters, "the parallel training", "the sequential one");
+    const std::vector<Difference> differences =
+        compare_parameters(parallel.parameters, sequential.parameters, "the parallel training", "the sequential one");
     print_table(differences, world.size());
     std::cout << "parallel    " << duration(parallel.seconds) << '\n'
               << "sequential  "
@@ -185,10 +176,9 @@ int grade_training(const GradeOptions& options, mpi::World& world, mpi::MpiRanks
       std::cout << "accuracy    " << fixed(*parallel.accuracy, 6) << ", on the validation set of "
                 << count_of(data.validation.size(), "sample") << '\n';
     }
-    const bool is_right = std::all_of(differences.begin(), differences.end(),
-                                      [](const Difference& d) { return d.within(bound); });
-    std::cout << "verdict     "
-              << (is_right ? "every error is at most " : "NOT every error is at most ")
+    const bool is_right =
+        std::all_of(differences.begin(), differences.end(), [](const Difference& d) { return d.within(bound); });
+    std::cout << "verdict     " << (is_right ? "every error is at most " : "NOT every error is at most ")
               << scientific(bound) << '\n';
     code = is_right ? 0 : 1;
   }

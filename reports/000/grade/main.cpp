@@ -30,14 +30,12 @@ struct Given {
 void declare(CLI::App& app, Given& given) {
   constexpr std::int64_t widest = 1 << 24;
   GradeOptions& options = given.options;
-  const auto add = [&](const std::string& name, const std::string& value,
-                       const std::string& description, const std::string& default_text,
-                       const std::function<void(const std::string&)>& read) {
-    add_value(app, name, value, description, default_text,
-              [&given, name, read](const std::string& text) {
-                read(text);
-                given.names.insert(name);
-              });
+  const auto add = [&](const std::string& name, const std::string& value, const std::string& description,
+                       const std::string& default_text, const std::function<void(const std::string&)>& read) {
+    add_value(app, name, value, description, default_text, [&given, name, read](const std::string& text) {
+      read(text);
+      given.names.insert(name);
+    });
   };
   add("mode", "N", "1, 2, 3 (training), 4 (matrix products)", "",
       [&](const std::string& text) { options.mode = static_cast<int>(parse_count(text, 1, 4)); });
@@ -58,14 +56,11 @@ void declare(CLI::App& app, Given& given) {
   add("strategy", "NAME", "data, tensor, hybrid", "data", [&](const std::string& text) {
     options.strategy = parse_choice(text, {"data", "tensor", "hybrid"});
   });
-  add("tensor-ranks", "K", "hybrid: ranks that divide a network", "", [&](const std::string& text) {
-    options.tensor_ranks = static_cast<int>(parse_count(text, 1, widest));
-  });
-  add("transport", "NAME", list_of(mpi::transport_names()), "auto", [&](const std::string& text) {
-    options.transport = parse_choice(text, mpi::transport_names());
-  });
-  add("sequential", "FILE",
-      "checkpoint of the sequential training, by stage 01, instead of running it", "",
+  add("tensor-ranks", "K", "hybrid: ranks that divide a network", "",
+      [&](const std::string& text) { options.tensor_ranks = static_cast<int>(parse_count(text, 1, widest)); });
+  add("transport", "NAME", list_of(mpi::transport_names()), "auto",
+      [&](const std::string& text) { options.transport = parse_choice(text, mpi::transport_names()); });
+  add("sequential", "FILE", "checkpoint of the sequential training, by stage 01, instead of running it", "",
       [&](const std::string& text) { options.sequential = parse_name(text); });
 }
 
@@ -112,8 +107,7 @@ int grade(const Given& given, const std::string& program, mpi::World& world) {
   if (trains) check_strategy(options, world.size());
   const mpi::Placement placement = mpi::choose_device(world);
   if (trains && world.size() > 1) mpi::check_transport(options.transport, placement);
-  std::cout << program << " on " << cuda::describe_device() << "\nranks  "
-            << mpi::describe(world, placement) << '\n';
+  std::cout << program << " on " << cuda::describe_device() << "\nranks  " << mpi::describe(world, placement) << '\n';
   if (cuda::runs_on_cpu()) {
     std::cout << "note   kernels run on the CPU here: times mean nothing about GPUs\n";
   }
@@ -133,8 +127,7 @@ int main(int argc, char** argv) {
     CLI::App app("Trains in parallel and sequentially, and compares every parameter.", program);
     grading::declare(app, given);
     const auto body = [&] {
-      return with_kernel_advice(cuda::runs_on_cpu(),
-                                [&] { return grading::grade(given, program, world); });
+      return with_kernel_advice(cuda::runs_on_cpu(), [&] { return grading::grade(given, program, world); });
     };
     return run_program(app, argc, argv, body, hooks);
   });

@@ -22,10 +22,8 @@ template <typename T>
 std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
   if (arguments.options.at("memory") == "once" || !is_plain(arguments.sgd)) return nullptr;
   return std::make_unique<PerStepMemory<T>>(
-      arguments.setup.network, arguments.setup.training_set, arguments.sgd,
-      arguments.starts.front(),
-      [&options = arguments.options] { return make_executor<T>(options); },
-      arguments.setup.max_rows);
+      arguments.setup.network, arguments.setup.training_set, arguments.sgd, arguments.starts.front(),
+      [&options = arguments.options] { return make_executor<T>(options); }, arguments.setup.max_rows);
 }
 
 template <typename T>
@@ -37,11 +35,9 @@ Stage describe_stage() {
   Stage stage = gpu_stage(with_options_of(per_step_memory_offers(), stage02_offers()));
   stage.option("block-size").default_choice = std::to_string(naive_cuda::default_block_size);
   stage.summary = "Stage 02, allocating, copying and freeing in every step.";
-  stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,
-                      const ModelOptions& /*model*/, const WorkerOptions& /*workers*/,
-                      const Sgd& sgd) {
-    return option == "memory" && !is_plain(sgd) ? "is for --optimizer sgd with a constant rate"
-                                                : "";
+  stage.why_idle = [](const std::string& option, const StageOptions& /*values*/, const ModelOptions& /*model*/,
+                      const WorkerOptions& /*workers*/, const Sgd& sgd) {
+    return option == "memory" && !is_plain(sgd) ? "is for --optimizer sgd with a constant rate" : "";
   };
   stage.in_float = in_precision<float>();
   stage.in_double = in_precision<double>();
@@ -53,6 +49,4 @@ Stage describe_stage() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return stagewise::run_stage(describe_stage(), argc, argv);
-}
+int main(int argc, char** argv) { return stagewise::run_stage(describe_stage(), argc, argv); }

@@ -6,8 +6,7 @@ namespace stagewise {
 
 template <typename T>
 PerStepMemory<T>::PerStepMemory(Network<T>& network, const Dataset& training_set, const Sgd& sgd,
-                                std::vector<ParameterValues> start, MakeExecutor make_executor,
-                                Index max_rows)
+                                std::vector<ParameterValues> start, MakeExecutor make_executor, Index max_rows)
     : network_(&network),
       training_set_(&training_set),
       sgd_(sgd),
@@ -28,8 +27,7 @@ template <typename T>
 void PerStepMemory<T>::run(Index first, Index rows) {
   batch_ = {.first = first, .rows = rows, .step = batch_.step + 1};
   Totals totals;
-  network_->executor->run_timed("step  allocations included",
-                                [&] { totals = run_from_nothing(first, rows); });
+  network_->executor->run_timed("step  allocations included", [&] { totals = run_from_nothing(first, rows); });
   totals_.loss += totals.loss;
   totals_.correct += totals.correct;
   const bool is_bad = totals.first_bad_step >= 0 && totals_.first_bad_step < 0;
@@ -57,8 +55,7 @@ void PerStepMemory<T>::end_epoch() {
 
 template <typename T>
 Samples PerStepMemory<T>::last_batch() const {
-  return {training_set_, order_.subspan(static_cast<std::size_t>(batch_.first),
-                                        static_cast<std::size_t>(batch_.rows))};
+  return {training_set_, order_.subspan(static_cast<std::size_t>(batch_.first), static_cast<std::size_t>(batch_.rows))};
 }
 
 template class PerStepMemory<float>;

@@ -21,8 +21,8 @@ class PerStepMemory final : public Step {
 
   /// @param network receives the parameters at the end of every epoch. The network, the training
   ///        set and whatever `make_executor` refers to must outlive the step.
-  PerStepMemory(Network<T>& network, const Dataset& training_set, const Sgd& sgd,
-                std::vector<ParameterValues> start, MakeExecutor make_executor, Index max_rows);
+  PerStepMemory(Network<T>& network, const Dataset& training_set, const Sgd& sgd, std::vector<ParameterValues> start,
+                MakeExecutor make_executor, Index max_rows);
 
   void begin_epoch(std::span<const std::uint32_t> order) override;
   void run(Index first, Index rows) override;

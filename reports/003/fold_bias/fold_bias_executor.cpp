@@ -16,8 +16,7 @@ Program fold_biases(const Program& program) {
     const auto product = add != nullptr ? rewriter.writer_of(add->x) : std::nullopt;
     const auto* const gemm = product ? rewriter.get<Gemm>(*product) : nullptr;
     if (gemm == nullptr) continue;
-    const FoldedLinear folded = {
-        .input = gemm->a, .weight = gemm->b, .bias = add->bias, .sum = add->y};
+    const FoldedLinear folded = {.input = gemm->a, .weight = gemm->b, .bias = add->bias, .sum = add->y};
     if (rewriter.fuse({*product, i}, folded)) i = 0;
 
     // Backward pass: the product that computes the weight's gradient leads to the others.
@@ -93,8 +92,8 @@ LinearProblem<T> FoldBiasExecutor<T>::layer(ValueId input, ValueId weight, Value
 
 template <typename T>
 void FoldBiasExecutor<T>::copy(const T* from, T* to, Index elements) {
-  CUDA_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(elements) * sizeof(T),
-                             cudaMemcpyDeviceToDevice, this->stream()));
+  CUDA_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(elements) * sizeof(T), cudaMemcpyDeviceToDevice,
+                             this->stream()));
 }
 
 //! [fold]

@@ -29,8 +29,7 @@ template <typename T>
 class FoldBiasExecutor final : public SharedMemoryExecutor<T> {
  public:
   /// @throws Error as SharedMemoryExecutor does.
-  FoldBiasExecutor(const SharedMemoryOptions& options, FoldBias how)
-      : SharedMemoryExecutor<T>(options), how_(how) {}
+  FoldBiasExecutor(const SharedMemoryOptions& options, FoldBias how) : SharedMemoryExecutor<T>(options), how_(how) {}
 
   using SharedMemoryExecutor<T>::run;
   void run(const FoldedLinear& op);

@@ -13,16 +13,14 @@ namespace {
 
 using namespace stagewise;
 
-bool folds(const StageOptions& options) {
-  return options.at("fold-bias") != "off";
-}
+bool folds(const StageOptions& options) { return options.at("fold-bias") != "off"; }
 
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
   if (!folds(options)) return std::make_unique<SharedMemoryExecutor<T>>();
   const bool is_in_place = options.at("fold-bias") == "in-place";
-  return std::make_unique<FoldBiasExecutor<T>>(
-      SharedMemoryOptions(), is_in_place ? FoldBias::in_place : FoldBias::out_of_place);
+  return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions(),
+                                               is_in_place ? FoldBias::in_place : FoldBias::out_of_place);
 }
 
 Program rewrite(const Program& program, const StageOptions& options, Index /*max_rows*/) {
@@ -32,10 +30,9 @@ Program rewrite(const Program& program, const StageOptions& options, Index /*max
 Stage describe_stage() {
   Stage stage = gpu_stage(fold_bias_offers());
   stage.summary = "Stage 03 with biases as rows of the weights.";
-  stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,
-                      const ModelOptions& model, const auto&... /*others*/) {
-    return option == "fold-bias" && !model.biases ? "needs biases, and --biases off leaves none"
-                                                  : "";
+  stage.why_idle = [](const std::string& option, const StageOptions& /*values*/, const ModelOptions& model,
+                      const auto&... /*others*/) {
+    return option == "fold-bias" && !model.biases ? "needs biases, and --biases off leaves none" : "";
   };
   stage.in_float = {.make_executor = make_executor<float>, .rewrite = rewrite};
   stage.in_double = {.make_executor = make_executor<double>, .rewrite = rewrite};
@@ -49,6 +46,4 @@ Stage describe_stage() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return stagewise::run_stage(describe_stage(), argc, argv);
-}
+int main(int argc, char** argv) { return stagewise::run_stage(describe_stage(), argc, argv); }

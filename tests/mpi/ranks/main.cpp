@@ -22,8 +22,7 @@ class EndAllRanks final : public testing::EmptyTestEventListener {
   }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    std::cerr << "rank " << test_world().rank() << " of " << test_world().size() << ", " << test_
-              << ":\n"
+    std::cerr << "rank " << test_world().rank() << " of " << test_world().size() << ", " << test_ << ":\n"
               << result.message() << std::endl;
     mpi::World::abort(1);
   }
@@ -41,9 +40,7 @@ mpi::World*& world_of_program() {
 
 namespace stagewise {
 
-mpi::World& test_world() {
-  return *world_of_program();
-}
+mpi::World& test_world() { return *world_of_program(); }
 
 const mpi::Placement& test_placement() {
   static const mpi::Placement placement = mpi::choose_device(test_world());

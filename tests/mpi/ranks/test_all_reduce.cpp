@@ -31,16 +31,14 @@ constexpr std::chrono::seconds patience(60);
 
 template <typename T>
 void copy_in(const std::vector<T>& from, T* to, const cuda::Stream& stream) {
-  CUDA_CHECK(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice,
-                             stream.get()));
+  CUDA_CHECK(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream.get()));
   stream.synchronize();
 }
 
 template <typename T>
 std::vector<T> copy_out(const T* from, Index count, const cuda::Stream& stream) {
   std::vector<T> to(static_cast<std::size_t>(count));
-  CUDA_CHECK(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost,
-                             stream.get()));
+  CUDA_CHECK(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost, stream.get()));
   stream.synchronize();
   return to;
 }
@@ -91,8 +89,7 @@ class AllReduceKernels : public testing::Test {
   static Index most() { return cuda::runs_on_cpu() ? 5'000 : 1'000'000; }
 
   using Way = void (PeerTransport<T>::*)(const cuda::Stream&, const mpi::Piece<T>&);
-  static constexpr std::array<Way, 2> ways = {&PeerTransport<T>::one_shot,
-                                              &PeerTransport<T>::two_shot};
+  static constexpr std::array<Way, 2> ways = {&PeerTransport<T>::one_shot, &PeerTransport<T>::two_shot};
 };
 TYPED_TEST_SUITE(AllReduceKernels, Precisions, PrecisionNames);
 
@@ -223,8 +220,7 @@ TYPED_TEST(AllReduceKernels, CountBeyondTheLargestNumber) {
   mpi::OneShot<T> sum{
       .peers = {.rank = rank,
                 .count = test_world().size(),
-                .patience = {.lost = lost.data(),
-                             .nanoseconds = std::chrono::nanoseconds(patience).count()}},
+                .patience = {.lost = lost.data(), .nanoseconds = std::chrono::nanoseconds(patience).count()}},
       .values = values.data(),
       .count = count,
       .capacity = count,

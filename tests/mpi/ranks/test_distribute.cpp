@@ -33,8 +33,8 @@ ModelOptions mlp_of(const std::vector<Index>& hidden) {
 }
 
 /// The training of one of so many ranks, whose programs are valid.
-StepPrograms data_of(const ModelOptions& options, const Part& part,
-                     Average average = Average::gradients, bool overlaps = true) {
+StepPrograms data_of(const ModelOptions& options, const Part& part, Average average = Average::gradients,
+                     bool overlaps = true) {
   StepPrograms programs = mpi::distribute_data(build_model(options), sgd, average, part, overlaps);
   for (const Program* const program :
        {&programs.training.step, &programs.training.mean, &programs.training.take_over}) {
@@ -95,28 +95,22 @@ TEST(DistributeData, SendsABucketWhenItIsCompleteAndLargeEnough) {
   const Program step = data_of(wide, {0, 2}).training.step;
   EXPECT_EQ(sums_in(step), (Texts{"d fc4/bias@0 d fc3/bias@0 d fc4/weight@0 d fc3/weight@0",
                                   "d fc2/bias@0 d fc2/weight@0", "d fc1/bias@0 d fc1/weight@0"}));
-  const std::size_t first =
-      line_of(step,
-              "all_reduce  d fc4/bias@0, d fc3/bias@0, d fc4/weight@0, d fc3/weight@0 -> "
-              "d fc4/bias@0, d fc3/bias@0, d fc4/weight@0, d fc3/weight@0");
+  const std::size_t first = line_of(step,
+                                    "all_reduce  d fc4/bias@0, d fc3/bias@0, d fc4/weight@0, d fc3/weight@0 -> "
+                                    "d fc4/bias@0, d fc3/bias@0, d fc4/weight@0, d fc3/weight@0");
   EXPECT_GT(first, line_of(step, "gemm  fc2/output@0, d fc3/sum@0 -> d fc3/weight@0"));
   EXPECT_LT(first, line_of(step, "gemm  fc1/output@0, d fc2/sum@0 -> d fc2/weight@0"));
-  EXPECT_LT(
-      line_of(step, "all_reduce  d fc2/bias@0, d fc2/weight@0 -> d fc2/bias@0, d fc2/weight@0"),
-      line_of(step, "gemm  batch@0, d fc1/sum@0 -> d fc1/weight@0"));
+  EXPECT_LT(line_of(step, "all_reduce  d fc2/bias@0, d fc2/weight@0 -> d fc2/bias@0, d fc2/weight@0"),
+            line_of(step, "gemm  batch@0, d fc1/sum@0 -> d fc1/weight@0"));
 }
 
 TEST(DistributeData, SendsAllTogetherWhereNothingIsToOverlap) {
-  const Program step =
-      data_of(mlp_of({1024, 1024}), {0, 2}, Average::gradients, false).training.step;
+  const Program step = data_of(mlp_of({1024, 1024}), {0, 2}, Average::gradients, false).training.step;
   ASSERT_EQ(sums_in(step).size(), 1U);
-  const auto is_sum = [](const Line& line) {
-    return std::holds_alternative<AllReduce>(line.operation);
-  };
+  const auto is_sum = [](const Line& line) { return std::holds_alternative<AllReduce>(line.operation); };
   const auto sum = std::find_if(step.lines.begin(), step.lines.end(), is_sum);
-  EXPECT_TRUE(std::all_of(sum + 1, step.lines.end(), [](const Line& line) {
-    return std::holds_alternative<SgdUpdate>(line.operation);
-  }));
+  EXPECT_TRUE(std::all_of(sum + 1, step.lines.end(),
+                          [](const Line& line) { return std::holds_alternative<SgdUpdate>(line.operation); }));
 }
 
 TEST(DistributeData, ExchangesNothingAlone) {
@@ -152,8 +146,8 @@ TEST(DistributeData, KnowsWhichSamplesAreTheRanks) {
 /// The sums are in a lane of their own, so that other lines need not wait for them.
 TEST(DistributeData, SumsTravelBesideTheRestOfAFusedStep) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  const Program step = minibatch::assign_lanes(
-      minibatch::fuse<float>(data_of(mlp_of({1024, 1024}), {0, 2}).training.step, 100));
+  const Program step =
+      minibatch::assign_lanes(minibatch::fuse<float>(data_of(mlp_of({1024, 1024}), {0, 2}).training.step, 100));
   expect_valid(step);
   ASSERT_EQ(sums_in(step).size(), 2U);
   std::set<int> of_sums;
@@ -198,9 +192,7 @@ TEST(FuseSumsWithUpdates, UpdatesWhereTheSumsAre) {
 
 TEST(FuseSumsWithUpdates, LeavesUpdatesThatNeedMore) {
   const Sgd momentum = {.learning_rate = 0.1, .rule = Rule::momentum};
-  const Program step =
-      mpi::distribute_data(build_model(mlp), momentum, Average::gradients, {0, 2}, true)
-          .training.step;
+  const Program step = mpi::distribute_data(build_model(mlp), momentum, Average::gradients, {0, 2}, true).training.step;
   EXPECT_EQ(texts_of(mpi::fuse_sums_with_updates(step)), texts_of(step));
 }
 
@@ -234,8 +226,7 @@ TEST(DistributeTensor, AddsUpWhatTheNextLayerGets) {
   EXPECT_EQ(sums({8}), Texts{"fc2/product@1"});
   EXPECT_EQ(sums({8, 7}), Texts{"fc2/product@1"});
   // On the way back, the input of the second split layer gets a part of its gradient per rank.
-  EXPECT_EQ(sums({8, 7, 6}),
-            (Texts{"fc2/product@1", "fc4/product@1", "d each rank's fc2/output@1"}));
+  EXPECT_EQ(sums({8, 7, 6}), (Texts{"fc2/product@1", "fc4/product@1", "d each rank's fc2/output@1"}));
   EXPECT_EQ(sums({8, 7, 6, 5}).size(), 3U);
 }
 
@@ -249,13 +240,11 @@ TEST(DistributeTensor, FusesWhatFollowsTheLastSum) {
       options.biases = biases;
       options.activation = activation;
       if (activation == Activation::sigmoid) options.loss = LossKind::squared_error;
-      const Program step =
-          minibatch::fuse<float>(tensor_of(options, {1, 2}).step.training.step, 100);
+      const Program step = minibatch::fuse<float>(tensor_of(options, {1, 2}).step.training.step, 100);
       expect_valid(step);
       Texts names;
       for (const Line& line : step.lines) names.emplace_back(name_of(line.operation));
-      EXPECT_EQ(names,
-                (Texts{"linear", "linear", "all_reduce", "output_layer", "linear_gradients"}));
+      EXPECT_EQ(names, (Texts{"linear", "linear", "all_reduce", "output_layer", "linear_gradients"}));
     }
   }
 }
@@ -291,17 +280,15 @@ TEST(DistributeTensor, RefusesWhatItCannotSplit) {
   EXPECT_EQ(refusal(mlp_of({}), 2), none);
   EXPECT_EQ(refusal({.name = "cnn"}, 2), none);
   EXPECT_EQ(refusal({.name = "neuron"}, 2), none);
-  EXPECT_EQ(refusal(mlp_of({2}), 3),
-            "--strategy tensor cannot split 2 hidden units among 3 processes");
-  EXPECT_EQ(refusal(mlp_of({8, 1, 1}), 2),
-            "--strategy tensor cannot split 1 hidden unit among 2 processes");
+  EXPECT_EQ(refusal(mlp_of({2}), 3), "--strategy tensor cannot split 2 hidden units among 3 processes");
+  EXPECT_EQ(refusal(mlp_of({8, 1, 1}), 2), "--strategy tensor cannot split 1 hidden unit among 2 processes");
   EXPECT_EQ(refusal(mlp_of({8, 1}), 2), "") << "the second layer stays whole";
   EXPECT_EQ(refusal(mlp_of({3}), 3), "");
 }
 
 TEST(Strategy, IsTensorWhereItCertainlySumsFewerNumbers) {
-  const auto chosen = [](int processes, Index batch_size, const ModelOptions& model,
-                         const WorkerOptions& workers = {}, const std::string& overlap = "auto") {
+  const auto chosen = [](int processes, Index batch_size, const ModelOptions& model, const WorkerOptions& workers = {},
+                         const std::string& overlap = "auto") {
     StageOptions values = {{"strategy", "auto"}, {"overlap", overlap}, {"gather", "auto"}};
     mpi::choose_strategy(values, model, workers, batch_size, processes);
     return values.at("strategy");
@@ -352,8 +339,7 @@ TEST(Transports, AutoIsThatOfTheLinks) {
   const std::string otherwise = mpi::reason_against("nccl", two).empty() ? "nccl" : "host";
   two.are_linked = false;
   EXPECT_EQ(mpi::choose_transport("auto", two), otherwise);
-  EXPECT_EQ(mpi::choose_transport("auto", {.devices = 9, .processes = 9, .are_linked = true}),
-            otherwise)
+  EXPECT_EQ(mpi::choose_transport("auto", {.devices = 9, .processes = 9, .are_linked = true}), otherwise)
       << "more than peer can";
   EXPECT_EQ(mpi::choose_transport("auto", {.are_linked = true}), "host") << "one has no sums";
 }

@@ -70,8 +70,7 @@ void expect_same_on_all_ranks(const std::vector<ParameterValues>& values, const 
 /// Expects those parameters of a split network that every rank has as a whole to be the same ones,
 /// before any are put together.
 template <typename T>
-void expect_same_whole_parameters(Network<T>& network, const mpi::Mesh& mesh, const Sgd& sgd,
-                                  const std::string& name) {
+void expect_same_whole_parameters(Network<T>& network, const mpi::Mesh& mesh, const Sgd& sgd, const std::string& name) {
   const mpi::TensorPrograms split =
       mpi::distribute_tensor(network.model, sgd, mesh.part(Group::tensor), mesh.part(Group::data));
   std::vector<ValueId> whole;
@@ -96,14 +95,11 @@ Outcome train_spread(const TrainingCase& one, Spread spread) {
   Dataset storage;
   const Dataset& validation = ranks.shard(whole_validation, storage);
 
-  auto executor =
-      std::make_unique<DistributedExecutor<T>>(spread.transport, test_world(), spread.tensor_ranks);
+  auto executor = std::make_unique<DistributedExecutor<T>>(spread.transport, test_world(), spread.tensor_ranks);
   DistributedExecutor<T>& known = *executor;
-  Network<T> network(build_model(one.model), std::move(executor),
-                     fusing<T>(one, spread.step.step.fuse.layers));
-  mpi::DistributedStep<T> step({network, one.data, spread.workers, one.options.batch_size}, known,
-                               one.options.sgd, starts_of(network.model, one, spread.workers),
-                               test_world(), ranks, spread.step);
+  Network<T> network(build_model(one.model), std::move(executor), fusing<T>(one, spread.step.step.fuse.layers));
+  mpi::DistributedStep<T> step({network, one.data, spread.workers, one.options.batch_size}, known, one.options.sgd,
+                               starts_of(network.model, one, spread.workers), test_world(), ranks, spread.step);
   network.load(one.options.batch_size);
   OutcomeRecorder recorder;
   train(network, step, one.data, validation, one.options, 1, recorder, &ranks);
@@ -137,9 +133,8 @@ class Stage05Trainings : public testing::Test {
     if (test_world().rank() > 0) expected.workers.clear();  // they are on rank 0, and nowhere else
     for (Spread form : forms) {
       form.workers = workers;
-      const std::string name = one.name + ", " + name_of(workers) + ", " +
-                               std::to_string(form.tensor_ranks) + " tensor ranks, " +
-                               form.transport;
+      const std::string name = one.name + ", " + name_of(workers) + ", " + std::to_string(form.tensor_ranks) +
+                               " tensor ranks, " + form.transport;
       const Outcome spread = train_spread<T>(one, form);
       expect_same_outcome<T>(spread, expected, name);
       expect_same_on_all_ranks(spread.parameters, name);
@@ -155,13 +150,11 @@ class Stage05Trainings : public testing::Test {
       cases.back().model.hidden = hidden;
       cases.back().name += ", " + std::to_string(hidden.size()) + " hidden layers";
     };
-    for (const std::vector<Index>& hidden :
-         std::vector<std::vector<Index>>{{20}, {9, 7}, {8, 13, 7}, {13, 6, 5, 11}}) {
+    for (const std::vector<Index>& hidden : std::vector<std::vector<Index>>{{20}, {9, 7}, {8, 13, 7}, {13, 6, 5, 11}}) {
       add("mlp_relu", hidden);
     }
     // Layers that stay whole may have fewer units than there are ranks.
-    for (const std::vector<Index>& hidden :
-         std::vector<std::vector<Index>>{{17}, {9, 3}, {8, 2, 7}, {13, 2, 5, 1}}) {
+    for (const std::vector<Index>& hidden : std::vector<std::vector<Index>>{{17}, {9, 3}, {8, 2, 7}, {13, 2, 5, 1}}) {
       add("mlp_squared_error", hidden);
     }
     add("mlp_sigmoid", {33});
@@ -299,8 +292,7 @@ TEST_F(Stage05, AllRanksHaveTheDataThatSomeCanRead) {
   const int rank = test_world().rank();
   const int last = test_world().size() - 1;
   const TemporaryFolder folder;
-  const Bytes images = {0, 0, 8, 3, 0, 0, 0, 5, 0, 0, 0, 1, 0,
-                        0, 0, 2, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+  const Bytes images = {0, 0, 8, 3, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 2, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
   const std::string table = "a,b,class\n0.5,1,x\n-2,3,y\n4,0.25,x\n7,6,y\n1,1,x\n";
   for (const bool are_images : {true, false}) {
     for (const bool on_all : {true, false}) {

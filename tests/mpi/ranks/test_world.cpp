@@ -22,9 +22,7 @@ extern "C" int MPI_Win_lock_all(int assertion, MPI_Win window) {
 namespace stagewise {
 namespace {
 
-TEST(World, ReadsTheMemoryOfOthersInAnEpoch) {
-  EXPECT_EQ(epochs_begun(), 1);
-}
+TEST(World, ReadsTheMemoryOfOthersInAnEpoch) { EXPECT_EQ(epochs_begun(), 1); }
 
 }  // namespace
 }  // namespace stagewise
