@@ -63,11 +63,8 @@ function(cuda_on_cpu_sources target)
   if(CUDA_ON_CPU_SANITIZER STREQUAL "address") # then its runtime reports, and not ours
     list(APPEND alignment -fno-sanitize-recover=alignment)
   endif()
-  # A third of what compiling takes; an instrumented program leaves it to the ordinary one.
-  set(is_instrumented $<BOOL:$<TARGET_PROPERTY:CUDA_ON_CPU_INSTRUMENTED>>)
-  list(TRANSFORM alignment REPLACE "(.+)" "$<$<NOT:${is_instrumented}>:\\1>")
   cuda_on_cpu_reports(reports)
-  list(TRANSFORM reports REPLACE "(.+)" "$<${is_instrumented}:\\1>")
+  list(TRANSFORM reports REPLACE "(.+)" "$<$<BOOL:$<TARGET_PROPERTY:CUDA_ON_CPU_INSTRUMENTED>>:\\1>")
   foreach(file IN LISTS ARGN)
     get_filename_component(file ${file} ABSOLUTE)
     cuda_on_cpu_translate(${file} translated rule)
