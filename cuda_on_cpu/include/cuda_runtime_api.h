@@ -96,7 +96,7 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters, CUDA_ON_CPU_HERE);
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
 
 // Managed memory: it is everywhere at once here, so that advice changes nothing. Still, what CUDA
-// refuses is refused.
+// refuses is refused. Of functions whose parameters CUDA 13 has changed, both forms.
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device, cudaStream_t stream = nullptr,
                                  CUDA_ON_CPU_HERE);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location, unsigned int flags,
@@ -144,7 +144,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
 
 // Graphs, captured from streams or built node by node. Of functions whose parameters later versions
-// of CUDA have changed, all forms; so of those for memory above.
+// of CUDA have changed, all forms.
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);

@@ -102,7 +102,8 @@ inline void all_lanes(const char* what, Place place) {
   }
   exchange(full_warp, 0, 0, only_wait, what, place);
 }
-/// Waits for all lanes, then calls function(element, offset in memory) for the elements of the own.
+/// Checks the stride, waits for all lanes, then calls function(element, offset in memory) for the
+/// elements of the own.
 /// @param bytes of an element in memory.
 template <class Fragment, class Function>
 void for_elements(const char* what, bool is_row_major, unsigned stride, std::size_t bytes, Place place,

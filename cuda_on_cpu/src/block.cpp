@@ -47,7 +47,7 @@ std::string mask_in_digits(unsigned mask) {
   return text;
 }
 
-/// There is nothing to go on with.
+/// Says what is wrong and ends the program: there is nothing to go on with.
 [[noreturn, gnu::cold]] void end_program(Place place, const std::string& sentence) {
   report_at(place, sentence);
   std::exit(1);  // NOLINT(concurrency-mt-unsafe): see above
@@ -67,6 +67,13 @@ std::uint64_t number_in_order(const RunningLaunch& launch, std::uint64_t i) {
   return launch.order == ThreadOrder::random ? permuted(i, launch.blocks, launch.seed) : i;
 }
 
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------
+// Shared memory
+
+namespace {
+
 /// So much lies between variables, if something watches that is to notice an index too large.
 #ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
 constexpr std::size_t least_gap = 64;
@@ -79,9 +86,6 @@ constexpr std::size_t least_gap = 0;
 }
 
 }  // namespace
-
-// ------------------------------------------------------------------------------------------------
-// Shared memory
 
 Arena::Arena()
     : gap_(observer == nullptr ? least_gap : std::max(least_gap, std::size_t{64})),

@@ -6,7 +6,6 @@
 /// thread's accesses are kept until its warp has come to a barrier or its end. Then what the lanes
 /// did by the same instruction, for the same number of times since the last barrier, is one
 /// request.
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>

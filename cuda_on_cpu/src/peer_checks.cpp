@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <limits>
 
-#include <sched.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cuda_on_cpu/findings.hpp"
@@ -16,19 +14,6 @@ namespace {
 std::uint32_t own_process() { return static_cast<std::uint32_t>(getpid()); }
 
 }  // namespace
-
-PeerWords::PeerWords(int file, std::size_t offset, std::size_t bytes) : bytes_(bytes_for(bytes)) {
-  void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
-  if (mapped != MAP_FAILED) words_ = static_cast<PeerWord*>(mapped);
-}
-
-PeerWords::~PeerWords() {
-  if (words_ != nullptr) munmap(words_, bytes_);
-}
-
-void PeerWords::lock(PeerWord& word) {
-  while (__atomic_exchange_n(&word.is_locked, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
-}
 
 unsigned PeerChecks::number_of(std::uint32_t process) {
   for (std::size_t i = 0; i < processes_.size(); ++i) {

@@ -71,12 +71,12 @@ expect 1 "/dev/full cannot be written" empty.cu /dev/full
 
 # The debugger stops in the original. The line with its folders is printed where the program stops, and nowhere else.
 if ! type -P gdb >/dev/null; then
-  echo "gdb is not installed (sudo apt install gdb)"
+  echo "Skipped: gdb is not installed (sudo apt install gdb)"
 else
   timeout 300 gdb -nx -batch -ex "set debuginfod enabled off" -ex "break neighbour.cuh:15" -ex run -ex backtrace \
     --args "$forms" '--gtest_filter=All/Forms.*/Header' >out.txt 2>err.txt || true
   if grep -q ptrace err.txt; then
-    echo "gdb may not trace programs here: $(<err.txt)"
+    echo "Skipped: gdb may not trace programs here: $(<err.txt)"
   else
     grep -qF forms/neighbour.cuh:15 out.txt || fail "the debugger stops elsewhere: $(cat out.txt err.txt)"
   fi

@@ -1,3 +1,5 @@
+/// @file
+/// Casts of kernels to pointers, and functions of the runtime as values.
 #include <algorithm>
 #include <array>
 #include <set>

@@ -48,7 +48,7 @@ lines_of() {
 check_mistake() {
   local name=$1 part line shown
   if [[ $compiler == Clang && $name == misaligned ]]; then
-    echo "misaligned is left out: clang does not check the copy of a vector"
+    echo "Skipped: the mistake misaligned, as clang does not check the copy of a vector"
     return
   fi
   run "${needed[$name]:-}" "$name"

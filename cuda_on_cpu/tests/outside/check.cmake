@@ -9,7 +9,7 @@ function(must_end code regex)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL code OR NOT output MATCHES "${regex}")
     list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command} ended with ${result}:\n${output}")
+    message(FATAL_ERROR "${command} ended with ${result} instead of ${code}, or does not print ${regex}:\n${output}")
   endif()
 endfunction()
 
