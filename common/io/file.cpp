@@ -35,6 +35,15 @@ fs::path target_of(const fs::path& path) {
   return target;
 }
 
+/// In a sticky folder, such as /tmp, permission to write to a file is not enough to replace it.
+bool may_be_replaced(const fs::path& target) {
+  struct stat folder {};
+  struct stat file {};
+  if (::stat(target.parent_path().c_str(), &folder) != 0 || ::stat(target.c_str(), &file) != 0) return true;
+  const uid_t user = ::geteuid();
+  return (folder.st_mode & S_ISVTX) == 0 || user == 0 || user == folder.st_uid || user == file.st_uid;
+}
+
 /// Replacing a device with a file would harm far more than this run; and a read-only file should
 /// not be replaced, although write permission for its folder would suffice.
 void expect_writable_or_absent(const fs::path& target, const fs::path& path, std::string_view what) {
@@ -48,6 +57,9 @@ void expect_writable_or_absent(const fs::path& target, const fs::path& path, std
   if (!fs::status_known(status)) throw failure(what, path, error.message());
   if (fs::exists(status)) {
     if (::access(target.c_str(), W_OK) != 0) throw failure(what, path);
+    if (!may_be_replaced(target)) {
+      throw failure(what, path, "it belongs to somebody else, in a folder where only owners replace files");
+    }
   } else if (!fs::is_directory(target.parent_path(), error)) {
     throw failure(what, path, "there is no folder " + target.parent_path().string());
   }

@@ -44,6 +44,7 @@ TEST_F(Help, FitsOnATerminal) {
   EXPECT_EQ(run_well("stage01_serial -h"), run_well("stage01_serial --help"));
 }
 
+/// What `info` says of the program goes along.
 TEST_F(Help, NamesEveryOption) { run_table("help"); }
 
 /// None without effect, and none that no test knows.

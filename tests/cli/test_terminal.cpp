@@ -21,7 +21,7 @@ constexpr bool sanitized = false;
 /// begin, and the erasure of its rest. Remembers everything that a line has shown.
 class Screen {
  public:
-  explicit Screen(const std::string& bytes) {
+  explicit Screen(const std::string& bytes) : bytes_(bytes) {
     const std::string erase = "\033[K";
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       if (bytes.compare(i, erase.size(), erase) == 0) {
@@ -47,6 +47,8 @@ class Screen {
     if (!line_.empty()) lines_.push_back(line_);
   }
 
+  const std::string& bytes() const { return bytes_; }
+
   /// What can be read in the end.
   const std::vector<std::string>& lines() const { return lines_; }
 
@@ -58,6 +60,7 @@ class Screen {
     if (!line_.empty()) shown_.push_back(line_);
   }
 
+  std::string bytes_;
   std::string line_;
   std::size_t column_ = 0;
   std::vector<std::string> lines_;
@@ -94,7 +97,7 @@ TEST_F(Terminal, ShowsABarAndTakesItBack) {
     EXPECT_NE(line.find(" left ["), std::string::npos) << line;
     EXPECT_TRUE(line.ends_with(" images/s")) << line;
   }
-  EXPECT_GE(bars, 3U);
+  EXPECT_GE(bars, 3U) << screen.bytes();
 
   // In the end only what a file would have received is left: lines, one after another.
   ASSERT_EQ(screen.lines().size(), 7U);
@@ -116,7 +119,7 @@ TEST_F(Terminal, ShowsWhatThereIsRoomFor) {
       EXPECT_EQ(line.find(" left") != std::string::npos, width >= 30) << line;
       EXPECT_EQ(line.find('[') != std::string::npos, width >= 50) << line;
     }
-    EXPECT_EQ(bars > 0, width >= 20) << width;
+    EXPECT_EQ(bars > 0, width >= 20) << width << screen.bytes();
   }
 }
 
@@ -126,7 +129,7 @@ TEST_F(Terminal, NoticesThatItBecomesNarrower) {
   for (const std::string& line : screen.shown()) {
     if (line.find('%') != std::string::npos) bars.push_back(line);
   }
-  ASSERT_GE(bars.size(), 2U);
+  ASSERT_GE(bars.size(), 2U) << screen.bytes();
   EXPECT_GE(bars.front().size(), 20U);
   EXPECT_LT(bars.back().size(), 20U);
 }

@@ -1,6 +1,6 @@
 /// @file
 /// Every rung of stage 03's transpose ladder, and the column of ones before a matrix, against
-/// loops.
+/// stage 01's loops.
 
 #include <cmath>
 #include <string>

@@ -136,7 +136,8 @@ class Case(unittest.TestCase):
         self.assertTrue(all(line.startswith("    ") for line in lines[1::2]) and len(lines) % 2 == 0 < len(lines))
         for command, sentence in zip(lines[::2], lines[1::2]):
             code, *words = command.split()
-            self.expect_failure(int(code), sentence.strip(), program, *words)
+            with self.subTest(command=command):
+                self.expect_failure(int(code), sentence.strip(), program, *words)
 
     def expect_sentence(self, about: object, *words: object) -> str:
         """Expects a run-time failure that one sentence explains. Returns it."""

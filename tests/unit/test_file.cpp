@@ -249,6 +249,26 @@ TEST_F(File, OfManyWritersIsThatOfOneOfThemAndWhole) {
   EXPECT_EQ(folder_.entries(), 1);
 }
 
+/// Found out before a training, not when its checkpoint is to be put in place.
+TEST_F(File, OfSomebodyElseInAStickyFolderIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  write(path_, "old");
+  ASSERT_EQ(chmod(path_.c_str(), 0666), 0);
+  ASSERT_EQ(chmod(path_.parent_path().c_str(), 01777), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    if (setuid(nobody) != 0) _exit(2);
+    const std::string sentence = sentence_of([&] { check_writable(path_, "report"); });
+    _exit(sentence.find("belongs to somebody else") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(folder_.entries(), 1);
+}
+
 /// Whenever a run ends, the old file is whole.
 TEST_F(File, OfAnInterruptedRunIsTheOldOne) {
   write(path_, "old");

@@ -138,6 +138,10 @@ const std::vector<Subject>& subjects() {
                      const ValueId first = c.convolution("first", c.input, {2, 3, 2, 3});
                      c.classify(c.convolution("second", first, {3, 2, 3, 2}));
                    }),
+        operations("ConvolutionToManyChannels", {3, 4, 2},
+                   [](Case& c) {
+                     c.classify(c.convolution("layer", c.input, {2, 2, 2, 17}));
+                   }),
         operations("Pooling", {7, 5, 2},
                    [](Case& c) {
                      const ValueId first = c.layer("first", c.input, {4, 2, 2, 3}, 2);
