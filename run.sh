@@ -420,7 +420,8 @@ build_quietly() {
 # a container does not let it copy from another process's memory, in versions 4 and 5.
 in_containers() {
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_smsc=^cma
+  export OMPI_MCA_btl_vader_single_copy_mechanism=${OMPI_MCA_btl_vader_single_copy_mechanism:-none}
+  export OMPI_MCA_smsc=${OMPI_MCA_smsc:-^cma}
 }
 
 # A stage's row stands while the next stage compiles.

@@ -1,5 +1,6 @@
 /// @file
-/// What every program of the project does around its own work: parse options, report errors.
+/// What every program of the project does around its own work: parse options, report errors,
+/// notice that nobody reads the output.
 #pragma once
 
 #include <cstddef>

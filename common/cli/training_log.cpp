@@ -1,6 +1,5 @@
 #include "cli/training_log.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>

@@ -1,5 +1,5 @@
 /// @file
-/// Memory, the tensor that owns a piece of it, and a parameter's values on the host.
+/// Memory and how much of it there is, the tensor that owns a piece of it, and a parameter's values on the host.
 #pragma once
 
 #include <cstddef>
@@ -100,7 +100,7 @@ class Tensor {
   T* data_ = nullptr;
 };
 
-/// Bytes that the process can probably allocate: what is free or can be freed, including swap space
+/// Bytes that the process can probably allocate: what is free or can be freed, swap space
 /// included, within the limits of `ulimit -v` and the control group (of a container or a batch
 /// job).
 std::size_t available_host_memory();

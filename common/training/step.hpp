@@ -1,5 +1,5 @@
 /// @file
-/// One minibatch of training: the part that stages do differently.
+/// One minibatch of training, the part that stages do differently, and the rates of an epoch's steps.
 #pragma once
 
 #include <cstdint>

@@ -62,20 +62,19 @@ class Message {
   /// The rungs of the ladder, those that need more than there is with the reason.
   std::vector<Rung> rungs() {
     const std::string reason = mpi::reason_against("peer", placement_);
-    const auto from_the_host = [&](const char* name, const char* file, const char* idea,
-                                   std::function<void()> enqueue) {
+    const auto rung_of = [&](const char* name, const char* file, const char* idea, std::function<void()> enqueue) {
       return Rung{{.name = name, .file = file, .idea = idea, .bytes = bytes()}, std::move(enqueue)};
     };
     const auto by_kernels = [&](const char* name, const char* file, const char* idea, std::function<void()> enqueue) {
-      Rung rung = from_the_host(name, file, idea, std::move(enqueue));
+      Rung rung = rung_of(name, file, idea, std::move(enqueue));
       rung.row.skipped = reason;
       rung.is_recorded = true;
       return rung;
     };
-    return {from_the_host("host", "stages/05_mpi/transport/by_mpi.hpp", "MPI_Allreduce in the hosts' memory",
-                          [this] { add_up(*host_); }),
-            from_the_host("ring", "ladders/program/ring.hpp", "in a ring, with MPI_Sendrecv",
-                          [this] { ring_.add_up(stream_, y_); }),
+    return {rung_of("host", "stages/05_mpi/transport/by_mpi.hpp", "MPI_Allreduce in the hosts' memory",
+                    [this] { add_up(*host_); }),
+            rung_of("ring", "ladders/program/ring.hpp", "in a ring, with MPI_Sendrecv",
+                    [this] { ring_.add_up(stream_, y_); }),
             by_kernels("one-shot", "stages/05_mpi/all_reduce/1_one_shot.cu", "flagged words to every GPU",
                        [this] {
                          peers_->one_shot(stream_, {y_, count_});

@@ -1,4 +1,5 @@
-"""Many small images as one: the weights of a network's first layer, the filters of its convolutions.
+"""Many small images as one: the weights of a network's first layer, the filters of its convolutions; and
+the mistakes and confusions of other figures.
 
 Where there are three channels, they are red, green and blue. Any other number of them stands side
 by side.

@@ -24,6 +24,7 @@ struct Split {
 /// Loads or generates the data for training, applies limits, and holds out validation samples. A
 /// data set in a single file is split: its last fifth is the test set. The features of a table are
 /// standardized with the mean and deviation of the remaining training samples.
+/// @pre limits are at least 1, and `validation` is not negative.
 /// @throws UsageError for an unknown name, format or column, or for a limit that the data cannot
 ///         meet; Error for missing or invalid files, or for values that the precision cannot
 ///         represent.
