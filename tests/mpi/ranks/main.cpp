@@ -31,8 +31,9 @@ class EndAllRanks final : public testing::EmptyTestEventListener {
   std::string test_;  ///< GoogleTest cannot be asked while it reports
 };
 
+/// That of main(), which tests cannot be given as an argument.
 mpi::World*& world_of_program() {
-  static mpi::World* world = nullptr;
+  static mpi::World* world = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
   return world;
 }
 
