@@ -27,6 +27,18 @@ if(STAGEWISE_NATIVE AND NOT CMAKE_CXX_FLAGS MATCHES "-march=|-mcpu=")
                                                       $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=native>)
 endif()
 
+# A third of what it takes to build a test program is linking, and this linker needs a third of that. Fuzzers and coverage
+# are left to the usual one.
+find_program(STAGEWISE_MOLD mold DOC "A fast linker; empty for the usual one")
+mark_as_advanced(STAGEWISE_MOLD)
+if(STAGEWISE_MOLD AND NOT STAGEWISE_FUZZ AND NOT STAGEWISE_COVERAGE)
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=mold STAGEWISE_LINKS_BY_MOLD)
+  if(STAGEWISE_LINKS_BY_MOLD)
+    target_link_options(stagewise_settings INTERFACE -fuse-ld=mold)
+  endif()
+endif()
+
 include(${PROJECT_SOURCE_DIR}/cuda_on_cpu/cmake/CudaOnCpu.cmake)
 cuda_on_cpu_line_numbers(STAGEWISE_LINE_NUMBERS)
 
