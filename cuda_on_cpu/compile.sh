@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Compiles a single-file CUDA program, as nvcc would, to run on the CPU:
+# Compiles a CUDA program, as nvcc would, to run on the CPU:
 #
-#   compile.sh [--instrumented] BUILD FILE.cu PROGRAM [OPTIONS OF THE COMPILER]
+#   compile.sh [--instrumented] BUILD FILE.cu PROGRAM [OTHER FILES] [OPTIONS OF THE COMPILER]
 #
-# --instrumented makes the program report its accesses to memory, for STAGEWISE_CPU_OBSERVE.
+# --instrumented makes the program report its accesses to memory, for STAGEWISE_CPU_OBSERVE. Other files are further .cu
+# files, C++ and C. What is __device__ in one of several files is its own, unless there is the option -rdc=true.
 #
 # BUILD is the folder where this project was built; it contains the runtime and the translator. The compiler is $CXX, or
 # else c++. Its preprocessor runs first, so that the translator sees neither #if branches nor macros.
@@ -16,15 +17,32 @@ if [[ $1 == --instrumented ]]; then
 fi
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 build=$(realpath "$1")
-file=$2
 program=$3
+sources=("$2")
 shift 3
+relocatable=no
+of_compiler=() # options
+of_linker=()
+for argument in "$@"; do
+  case $argument in
+    -rdc=true) relocatable=yes ;;
+    -fopenmp)
+      of_compiler+=("$argument")
+      of_linker+=("$argument")
+      ;;
+    -l* | -L* | -Wl,* | -rdynamic) of_linker+=("$argument") ;;
+    -*) of_compiler+=("$argument") ;;
+    *.cu | *.cpp | *.cc | *.cxx | *.C | *.c) sources+=("$argument") ;;
+    *.o | *.a | *.so | *.so.*) of_linker+=("$argument") ;;
+    *) of_compiler+=("$argument") ;; # the value of an option
+  esac
+done
+set -- "${of_compiler[@]}"
 read -ra compiler <<<"${CXX:-c++}" # may contain arguments
 if ! type -P "${compiler[0]:-}" >/dev/null; then
   echo "compile.sh: there is no compiler '${CXX:-c++}' here; the variable CXX names another" >&2
   exit 1
 fi
-[[ $file != ../* && $file != */../* ]] || file=$(realpath "$file") # to match the names in debug information
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -104,12 +122,20 @@ explain() {
     esac
     return 0
   fi
-  name=$(sed -nE "s/.*undefined reference to [\`'‘]([^'’]+)['’].*/\1/p" "$1" | head -n 1)
+  if grep -q '<<<' "$file" && [[ $file != *.cu ]] && grep -q "error: expected .* before '<' token" "$1"; then
+    echo "$file:$(grep -m 1 -n '<<<' "$file" | cut -d : -f 1): here a kernel is launched, which C++ does not know: give the file the ending .cu" >&2
+    return 0
+  fi
+  name=$(sed -nE "s/.*(undefined reference to|multiple definition of) [\`'‘]([^'’]+)['’].*/\2/p" "$1" | head -n 1)
+  place=$(sed -nE "s/^([^ ]* )?([^ :]+:[0-9]+): (undefined reference to|multiple definition of) .*/\2/p" "$1" | head -n 1)
   if [[ $name == main ]]; then
-    echo "$file: it has no main(), so it cannot be run" >&2
+    echo "${sources[*]}: no main(), so it cannot be run" >&2
+    return 0
+  elif [[ -n $name ]] && grep -q 'multiple definition of' "$1"; then
+    echo "${place:-$file}: another file defines '$name', too: in a header, write inline before it; else, static" >&2
     return 0
   elif [[ -n $name ]]; then
-    echo "$file: '$name' is used but not defined: is it in another file, or in a library?" >&2
+    echo "${place:-$file}: '$name' is used but not defined: is it in another file, or in a library?" >&2
     return 0
   fi
   # Functions that went with the devices of before 2017.
@@ -183,47 +209,86 @@ translate() {
   return 1
 }
 
-# Those of the runtime's other headers that the program includes come before its macros, such as N and T: unlike
-# NVIDIA's, they use short names.
-headers=(-include cuda_on_cpu/nvcc.h)
-while IFS= read -r header; do
-  [[ $header != *.h && $header != cuda/* || ! -f $here/include/$header ]] || headers+=(-include "$header")
-done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperative_groups|cuda|mma|cuComplex)[A-Za-z0-9_/]*(\.h)?)[>"].*/\1/p' "$file")
-
-# build STANDARD OPTIONS...: the program.
-build() (
-  options=("-std=$1" "${options[@]}" "${@:2}")
-  [[ $instrumented == no ]] || options+=(-DCUDA_ON_CPU_INSTRUMENTED)
-  compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "${headers[@]}" "$file" \
-    -o "$work/program.ii"
-  refuse_libraries "$work/program.ii"
-  translate || exit 1
+# object FILE OBJECT: compiles a file of the program.
+object() {
+  local file=$1 object=$2 made=$2 headers=() source=(-include cuda_on_cpu/qualifiers.h "$work/program.cpp")
+  [[ $file != ../* && $file != */../* ]] || file=$(realpath "$file") # to match the names in debug information
+  case $file in
+    *.cu)
+      # Those of the runtime's other headers that the program includes come before its macros, such as N and T: unlike
+      # NVIDIA's, they use short names.
+      headers=(-include cuda_on_cpu/nvcc.h)
+      local header
+      while IFS= read -r header; do
+        [[ $header != *.h && $header != cuda/* || ! -f $here/include/$header ]] || headers+=(-include "$header")
+      done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperative_groups|cuda|mma|cuComplex)[A-Za-z0-9_/]*(\.h)?)[>"].*/\1/p' "$file")
+      compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "${headers[@]}" "$file" -o "$work/program.ii"
+      refuse_libraries "$work/program.ii"
+      translate || exit 1
+      [[ $is_local == no ]] || hide_device_names "$work/program.cpp"
+      ;;
+    *.c)
+      compile -O2 -g1 -w "${of_compiler[@]/#-std=*/-w}" -x c -c "$file" -o "$object"
+      return
+      ;;
+    *) source=("$file") ;;
+  esac
   # Clang may merge calls of a function in two branches into one call; lanes that ask which lanes are active would
   # then get those of both branches.
   if [[ " ${options[*]} " == *aranges* ]] && grep -qE '\<(coalesced_threads|__activemask) *\(' "$file"; then
     options+=(-O0)
   fi
-  local libraries=("$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread)
-  if [[ $instrumented == no ]]; then
-    compile "${options[@]}" -include cuda_on_cpu/qualifiers.h "$work/program.cpp" -o "$program" "${libraries[@]}"
-    return
+  [[ $instrumented == no ]] || made=$work/program.o
+  compile "${options[@]}" "${reports[@]}" -c "${source[@]}" -o "$made"
+  # Functions of the C library that copy are called by way of src/accesses.cpp, but not by the runtime.
+  [[ $instrumented == no ]] ||
+    compile -r -nostdlib -Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset "$made" -o "$object"
+  [[ $is_local == no ]] || make_local "$object" || exit 1
+}
+
+# hide_device_names FILE, make_local OBJECT: without -rdc=true, nvcc gives each file its own device variables, and knows no
+# device code of others. Here, names are marked in the translation; variables become local in the object.
+hide_device_names() {
+  sed -Ei '/^[[:space:]]*__device__[[:space:]]+__host__/!s/^([[:space:]]*(extern[[:space:]]+("C"[[:space:]]+)?)?)__(device|constant|managed)__/\1__attribute__((visibility("hidden")))/' "$1"
+}
+make_local() {
+  local symbols name
+  symbols=$(readelf -sW "$1" | awk '$5 == "GLOBAL" && $6 == "HIDDEN" { print $7, $4, $8 }')
+  name=$(sed -n 's/^UND [A-Z]* //p;T;q' <<<"$symbols" | c++filt)
+  if [[ -n $name ]]; then
+    echo "$file: '$name' is device code of another file, which nvcc, too, uses with the option -rdc=true only" >&2
+    return 1
   fi
+  sed -n 's/^[0-9]* OBJECT //p' <<<"$symbols" >"$work/local"
+  [[ ! -s $work/local ]] || objcopy --localize-symbols="$work/local" "$1"
+}
+
+# build STANDARD OPTIONS...: the program.
+build() (
+  options=("-std=$1" "${options[@]}" "${@:2}")
+  [[ $instrumented == no ]] || options+=(-DCUDA_ON_CPU_INSTRUMENTED)
   # What is reported goes to src/accesses.cpp instead of ThreadSanitizer's library, which is not linked. Each
   # thread's accesses stay what the program says: none are joined to vectors.
-  local reports=(-fsanitize=thread -U__SANITIZE_THREAD__)
-  if [[ " ${options[*]} " == *aranges* ]]; then
-    reports+=(-fno-vectorize -fno-slp-vectorize -mllvm -tsan-instrument-func-entry-exit=0
-      -mllvm -tsan-distinguish-volatile=1 -mllvm -tsan-instrument-read-before-write=1)
+  reports=()
+  if [[ $instrumented == no ]]; then
+    :
+  elif [[ " ${options[*]} " == *aranges* ]]; then
+    reports=(-fsanitize=thread -U__SANITIZE_THREAD__ -fno-vectorize -fno-slp-vectorize
+      -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-distinguish-volatile=1
+      -mllvm -tsan-instrument-read-before-write=1)
   else
-    reports+=(-fno-tree-vectorize -fno-tree-loop-distribute-patterns --param=tsan-instrument-func-entry-exit=0
-      --param=tsan-distinguish-volatile=1)
+    reports=(-fsanitize=thread -U__SANITIZE_THREAD__ -fno-tree-vectorize -fno-tree-loop-distribute-patterns
+      --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
   fi
-  compile "${options[@]}" "${reports[@]}" -include cuda_on_cpu/qualifiers.h -c "$work/program.cpp" -o "$work/program.o"
-  # Functions of the C library that copy are called by way of src/accesses.cpp, but not by the runtime.
-  compile -r -nostdlib -Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset "$work/program.o" -o "$work/kernels.o"
-  local option for_linker=()
-  for option in "${options[@]}"; do [[ $option != -Wl,* && $option != *.o ]] || for_linker+=("$option"); done
-  compile "${for_linker[@]}" "$work/kernels.o" -o "$program" "${libraries[@]}"
+  is_local=no
+  [[ ${#sources[@]} -eq 1 || $relocatable == yes ]] || is_local=yes
+  objects=()
+  for file in "${sources[@]}"; do
+    objects+=("$work/${#objects[@]}.o")
+    object "$file" "${objects[-1]}"
+  done
+  [[ $instrumented == yes ]] || objects=("${options[@]}" "${objects[@]}")
+  compile "${objects[@]}" -o "$program" "${of_linker[@]}" "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread
 )
 
 # errors_in FILE: their number.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles and runs a single-file CUDA program, or looks for mistakes in it. "try.sh --help" says how.
+# Compiles and runs a CUDA program, or looks for mistakes in it. "try.sh --help" says how.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -16,9 +16,13 @@ say() { printf '%s\n' "$1" 2>/dev/null || fail "Standard output could not be wri
 help() {
   say "$(
     cat <<'END'
-Compiles a CUDA program in a single file, with main, and runs it: on a GPU, or with CUDA on the CPU.
+Compiles a CUDA program and runs it: on a GPU, or with CUDA on the CPU.
 
-  try FILE.cu [--check | --count] [-I FOLDER] [-D NAME[=VALUE]] [-- ARGUMENTS OF THE PROGRAM]
+  try FILE.cu [FILES] [--check | --count] [--mpi N] [OPTIONS OF NVCC] [-- ARGUMENTS OF THE PROGRAM]
+
+A line of nvcc works with "try" in place of "nvcc": FILES may be .cu, .cpp, .c, .o and .a; what has no meaning on the
+CPU, such as -arch, is ignored. Headers are also looked for beside the program and in folders include, inc and common
+there or beside that folder; OpenMP and MPI are found where the program includes them.
 
   --check      runs it several times, always with CUDA on the CPU: threads in three orders, with eager and lazy
                streams, device memory unreadable for the host; once with every access to memory checked, for races,
@@ -26,7 +30,7 @@ Compiles a CUDA program in a single file, with main, and runs it: on a GPU, or w
                and whether all print the same.
   --count      runs it with CUDA on the CPU, and prints what its kernels ask of memory, by line: requests of warps,
                sectors of global memory for each, bank conflicts in shared memory, lanes that take part
-  -I, -D       passed to the compiler
+  --mpi N      runs it in N processes by mpirun; mpirun may also stand before this command
   --build DIR  the folder in which CUDA on the CPU is built, once [cuda_on_cpu/build/try]
   --gpu        compiles with nvcc, and runs on this machine's GPU
 
@@ -48,15 +52,64 @@ find_nvcc() {
 # ---------------------------------------------------------------------------------------------------
 # The command line
 
+# Options of nvcc that have a value, after a space or "=". Those without meaning on the CPU come last.
+readonly valued=" -D -I -L -O -U -isystem -include -l -std --std -rdc --relocatable-device-code -default-stream
+ --default-stream -Xcompiler --compiler-options -Xlinker --linker-options
+ -Xptxas --ptxas-options -Xcudafe -Xfatbin -Xnvlink -ccbin --compiler-bindir -o --output-file -arch --gpu-architecture
+ -gencode --generate-code -code --gpu-code -maxrregcount --maxrregcount -fmad --fmad -ftz --ftz -prec-div --prec-div
+ -prec-sqrt --prec-sqrt -cudart --cudart -m --machine -x -t --threads -diag-suppress --diag-suppress "
+
+# for_cpu OPTION VALUE: adds to the options of the compiler for the CPU what an option of nvcc with a value means there.
+for_cpu() {
+  local words
+  case $1 in
+    -l)
+      # Of NVIDIA's libraries, what is there has been chosen by headers.
+      [[ $2 =~ ^(cuda|cudart|cudart_static|cudadevrt|cu(blas|rand|fft|sparse|solver)(_static|Lt|w)?|nvToolsExt|nvidia-ml)$ ]] ||
+        options+=("-l$2")
+      ;;
+    -isystem | -include) options+=("$1" "$2") ;;
+    -[DILOU]) options+=("$1$2") ;;
+    # C++17 is the oldest here, and what a program is taken for first.
+    -std | --std) [[ $2 =~ (03|11|14)$ ]] || options+=("-std=gnu${2#gnu}") ;;
+    -rdc | --relocatable-device-code) [[ $2 != true ]] || options+=(-rdc=true) ;;
+    -default-stream | --default-stream) [[ $2 != per-thread ]] || options+=(-DCUDA_API_PER_THREAD_DEFAULT_STREAM) ;;
+    -Xcompiler | --compiler-options | -Xlinker | --linker-options)
+      read -ra words <<<"${2//,/ }"
+      [[ ${1,,} != *link* ]] || words=("${words[@]/#/-Wl,}")
+      options+=("${words[@]}")
+      ;;
+  esac
+}
+
 build=$here/build/try
 gpu=no
 check=no
 count=no
 prepare=no
-file=''
+architecture=native
+processes=''
+files=()
 options=()
+gpu_options=()
 arguments=()
 while [[ $# -gt 0 ]]; do
+  if [[ $valued == *[[:space:]]"${1%%=*}"[[:space:]]* ]]; then
+    words=("$1" "${@:2:1}")
+    if [[ $1 == *=* ]]; then words=("$1"); fi
+    [[ $1 == *=* || $# -ge 2 ]] || fail "The option $1 needs a value after it." 2
+    option=${1%%=*}
+    value=${words[-1]#"$option="}
+    for_cpu "$option" "$value"
+    # The program runs on this machine's GPU, and lies where nobody sees it.
+    if [[ $option =~ ^(-o|--output-file|-arch|--gpu-architecture|-gencode|--generate-code|-code|--gpu-code)$ ]]; then
+      [[ ! $value =~ (sm_[0-9]+[af]) ]] || architecture=${BASH_REMATCH[1]} # what no other has
+    else
+      gpu_options+=("${words[@]}")
+    fi
+    shift "${#words[@]}"
+    continue
+  fi
   case $1 in
     -h | --help)
       help
@@ -70,32 +123,71 @@ while [[ $# -gt 0 ]]; do
       exit
       ;;
     --gpu) gpu=yes ;;
-    --build | -I | -D)
+    --build | --mpi)
       [[ $# -ge 2 ]] || fail "The option $1 needs a value after it." 2
-      if [[ $1 == --build ]]; then build=$2; else options+=("$1$2"); fi
+      if [[ $1 == --build ]]; then build=$2; else processes=$2; fi
       shift
       ;;
-    -I* | -D*) options+=("$1") ;;
     --)
       shift
       arguments=("$@")
       break
       ;;
+    -c | -dc | -dlink | -lib | -shared | -E | -M | -MM | -ptx | --ptx | -cubin | --cubin | -fatbin | --device-c | --compile)
+      fail "With $1 there would be no program to run; give all files of the program at once, without it." 2
+      ;;
+    -g | -G | -w | -v | -pg | -m64 | -t[0-9]* | -O | -lineinfo | --*lineinfo | --generate-line-info | --debug | --device-debug | \
+      -use_fast_math | --use_fast_math | -extended-lambda | --extended-lambda | -expt-* | --expt-* | -Werror=* | -Wno-deprecated-gpu-targets | -res-usage | \
+      --resource-usage | -keep | --keep | --verbose | --disable-warnings | -restrict | --restrict | -extra-device-vectorization)
+      gpu_options+=("$1")
+      ;;
+    -[DILOUl]?*)
+      for_cpu "${1:0:2}" "${1:2}"
+      gpu_options+=("$1")
+      ;;
+    -f* | -W* | -pthread | -march=* | -mtune=* | -pedantic | -rdynamic) # of g++, which nvcc wants after -Xcompiler
+      options+=("$1")
+      gpu_options+=(-Xcompiler "$1")
+      ;;
     -*) fail "Unknown option '$1'; --help lists the options. Arguments of the program come after --." 2 ;;
     *)
-      [[ -z $file ]] || fail "There are two files, $file and $1; arguments of the program come after --." 2
-      file=$1
+      [[ -e $1 ]] || fail "There is no file $1 here ($PWD); arguments of the program come after --." 2
+      [[ ! -d $1 ]] || fail "$1 is a folder; name the files of the program, such as $1/*.cu." 2
+      [[ -f $1 && -r $1 ]] || fail "$1 cannot be read." 2
+      case ${1##*/} in
+        *.cu | *.cpp | *.cc | *.cxx | *.C | *.c | *.o | *.a | *.so) files+=("$1") ;;
+        *.cuh | *.h | *.hpp) ;; # found where it is included
+        *akefile | *.mk | CMakeLists.txt)
+          fail "$1 is no program; take its line with nvcc, and write \"try\" for \"nvcc\"." 2
+          ;;
+        *) fail "$1 is no .cu file, nor C++, C or an object file; arguments of the program come after --." 2 ;;
+      esac
       ;;
   esac
   shift
 done
-[[ -n $file || $prepare == yes ]] || fail "Which program? For example: try my.cu" 2
-[[ -e $file || $prepare == yes ]] || fail "There is no file $file here ($PWD)." 2
-[[ $prepare == yes || (-f $file && $file == *.cu) ]] || fail "$file is no .cu file; only a CUDA program in a single file can be tried." 2
-[[ $prepare == yes || -r $file ]] || fail "$file cannot be read." 2
+file='' # the first one with kernels
+others=()
+for one in "${files[@]}"; do
+  if [[ -z $file && $one == *.cu ]]; then file=$one; else others+=("$one"); fi
+done
+if [[ $prepare == no ]]; then
+  [[ ${#files[@]} -gt 0 ]] || fail "Which program? For example: try my.cu" 2
+  [[ -n $file ]] || fail "${files[0]} is no .cu file; name those with the kernels, too, or give it the ending .cu if they are in it." 2
+fi
+# Open MPI refuses to run as root, the usual user in a container, unless both variables allow it.
+launcher=()
+if [[ -n $processes ]]; then
+  launcher=(mpirun -n "$processes" --oversubscribe --bind-to none)
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export OMPI_MCA_btl_vader_single_copy_mechanism=${OMPI_MCA_btl_vader_single_copy_mechanism:-none}
+fi
+[[ $processes =~ ^([1-9][0-9]*)?$ ]] || fail "--mpi is '$processes', but must be a whole number of at least 1." 2
 [[ $count == no || $check == no ]] || fail "One of --check and --count at a time." 2
 [[ $count == no || $gpu == no ]] || fail "--count is for CUDA on the CPU; on a GPU, Nsight Compute (ncu) counts." 2
 name=${file##*/}
+names=$(printf '|%s' "${files[@]##*/}")
+names=${names:1}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -105,6 +197,86 @@ program=$work/${name%.cu}
 
 # ---------------------------------------------------------------------------------------------------
 # Compiling
+
+# includes REGEX: whether a line of the program, or of a header beside it, is so.
+includes() {
+  local folder
+  folder=$(dirname -- "$file")
+  grep -qsE "^[[:space:]]*#[[:space:]]*($1)" -- "${files[@]}" "$folder"/*.{h,hpp,cuh}
+}
+
+# add_libraries: options for OpenMP and MPI, if the program uses them.
+add_libraries() {
+  local words
+  if includes 'include[[:space:]]*[<"]omp\.h|pragma[[:space:]]+omp[[:space:]]' && [[ " ${options[*]} " != *" -fopenmp "* ]]; then
+    options+=(-fopenmp)
+    gpu_options+=(-Xcompiler -fopenmp)
+  fi
+  if includes 'include[[:space:]]*[<"]mpi\.h'; then
+    type -P mpicxx >/dev/null || fail "$name includes mpi.h, but there is no mpicxx here; the package libopenmpi-dev has both." 1
+    read -ra words < <(echo "-DOMPI_SKIP_MPICXX" "$(mpicxx --showme:compile 2>/dev/null)" "$(mpicxx --showme:link 2>/dev/null || mpicxx -show | cut -d ' ' -f 2-)")
+    options+=("${words[@]}")
+    for one in "${words[@]}"; do
+      case $one in
+        -[DILl]*) gpu_options+=("$one") ;;
+        -Wl,*) gpu_options+=(-Xlinker "${one#-Wl,}") ;;
+        *) gpu_options+=(-Xcompiler "$one") ;;
+      esac
+    done
+  elif [[ -n $processes ]]; then
+    fail "--mpi is for programs that include mpi.h; $name does not." 2
+  fi
+}
+
+# with_headers COMMAND...: runs it, with the options. If it lacks a header that lies in a usual place near the program: once
+# more, with that folder.
+with_headers() {
+  local code=1 header folder place
+  while [[ $code -ne 0 ]]; do
+    code=0
+    "$@" 2>"$work/messages" || code=$?
+    header=$(sed -nE 's/.*: there is no ([^ ]+) here: .*|.*fatal error: ([^ :]+): No such file.*|.*: ([^ ]+) comes with NVIDIA.s CUDA samples.*/\1\2\3/p' "$work/messages" | head -n 1)
+    [[ $code -ne 0 && -n $header ]] || break
+    folder=$(dirname -- "$file")
+    for place in . include inc common .. ../include ../inc ../common ../common/inc ../../common ../../common/inc ../../Common none; do
+      [[ ! -f $folder/$place/$header || " ${options[*]} " == *" -I$folder/$place "* ]] || break
+    done
+    [[ $place != none ]] || break
+    options+=("-I$folder/$place")
+    gpu_options+=("-I$folder/$place")
+  done
+  cat "$work/messages" >&2
+  return "$code"
+}
+
+# nvcc_makes [-std=STANDARD]
+nvcc_makes() {
+  local nvcc host=${NVCC_CCBIN:-${CUDAHOSTCXX:-}} own=(-lineinfo "-arch=$architecture" -o "$program")
+  nvcc=$(find_nvcc) || return
+  [[ " ${gpu_options[*]}" =~ \ -(O|-optimize) ]] || own+=(-O2)
+  [[ -z $host || " ${gpu_options[*]}" =~ \ --?c(cbin|ompiler-bindir) ]] || own+=(-ccbin "$host") # old ones know no NVCC_CCBIN
+  "$nvcc" "$@" "${own[@]}" "${gpu_options[@]}" "${files[@]}"
+}
+
+# compile_for_gpu: like compile.sh, takes a program for C++20 if it is none in C++17 and has fewer errors then.
+compile_for_gpu() {
+  local said=$work/said then=$work/said_then newest
+  if [[ " ${gpu_options[*]}" =~ \ --?std ]]; then
+    with_headers nvcc_makes 2>"$said" && return
+  else
+    with_headers nvcc_makes -std=c++17 2>"$said" && return
+    if ! grep -qE '#error|nvcc fatal' "$said"; then
+      with_headers nvcc_makes -std=c++20 2>"$then" && return
+      grep -q 'nvcc fatal' "$then" || [[ $(grep -c 'error' "$then") -ge $(grep -c 'error' "$said") ]] || said=$then
+    fi
+  fi
+  cat "$said" >&2
+  # The compiler's own headers have errors for an nvcc that is older.
+  grep -qE 'unsupported (GNU|clang)|^/usr/(include|lib)/.*(c\+\+|gcc)/.*error' "$said" || return 1
+  newest=$(sed -nE 's/.*later than ([0-9]+).*/\1/p' "$said" | head -n 1)
+  fail "This nvcc is too old for the machine's C++ compiler. Install g++-${newest:-N, an older one}, and name it by \
+NVCC_CCBIN=g++-${newest:-N} before this command or by the option -ccbin, and to CMake by CUDAHOSTCXX; or use a newer CUDA Toolkit." 1
+}
 
 # build_runtime FOLDER OPTIONS OF CMAKE...: quiet, and quick if nothing has changed.
 build_runtime() {
@@ -136,6 +308,9 @@ build_runtime() {
   exec 9>&-
 }
 
+# compile_for_cpu ARGUMENTS OF compile.sh
+compile_for_cpu() { "$here/compile.sh" "$@" "${others[@]}" "${options[@]}"; }
+
 # compile [--instrumented] FOLDER PROGRAM OPTIONS...
 compile() {
   local instrumented=()
@@ -145,7 +320,7 @@ compile() {
   fi
   local folder=$1 target=$2
   shift 2
-  "$here/compile.sh" "${instrumented[@]}" "$folder" "$file" "$target" "$@" "${options[@]}" || fail "$name does not compile." 1
+  with_headers compile_for_cpu "${instrumented[@]}" "$folder" "$file" "$target" "$@" || fail "$name does not compile." 1
 }
 
 # ---------------------------------------------------------------------------------------------------
@@ -158,7 +333,7 @@ signal_of() {
 
 # run PROGRAM: as if it were here. The shell's own message about a signal is suppressed.
 run() {
-  { (exec -a "./${name%.cu}" "$1" "${arguments[@]}" 2>&3); } 3>&2 2>/dev/null
+  { (if [[ -n $processes ]]; then exec "${launcher[@]}" "$@"; else exec -a "./${name%.cu}" "$@"; fi 2>&3); } 3>&2 2>/dev/null
 }
 
 # ended EXIT-CODE: how the program ended, in words.
@@ -183,13 +358,10 @@ run_once() {
   local code=0
   if [[ $gpu == yes ]]; then
     echo "==> $name, on the GPU" >&2
-    local nvcc
-    nvcc=$(find_nvcc)
-    "$nvcc" -std=c++17 -O2 -lineinfo -arch=native "${options[@]}" "$file" -o "$program" >&2 ||
-      fail "$name does not compile." 1
+    compile_for_gpu >&2 || fail "$name does not compile." 1
   else
     build_runtime "$build"
-    echo "==> $name, on CUDA on the CPU" >&2
+    [[ ${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}} -ne 0 ]] || echo "==> $name, on CUDA on the CPU" >&2
     if [[ $count == yes ]]; then
       compile --instrumented "$build" "$program"
       export STAGEWISE_CPU_OBSERVE=counters
@@ -197,7 +369,7 @@ run_once() {
       compile "$build" "$program"
     fi
   fi
-  run "$program" || code=$?
+  run "$program" "${arguments[@]}" || code=$?
   if [[ $code -ne 130 && $(ended "$code") != *" exit code $code" ]]; then
     fail "$name $(ended "$code"). The option --check may say where." "$code"
   fi
@@ -230,7 +402,7 @@ findings() {
   grep -E '^CUDA on the CPU: |ERROR: AddressSanitizer|: runtime error: ' "$1" |
     sed -E 's/^==[0-9]+==//; s/^ERROR: AddressSanitizer: ([a-z-]+) .*/AddressSanitizer: \1/; s/ \(pc .*//' | head -n 4 || true
   # Where AddressSanitizer detected it: the first line that is in the program itself.
-  sed -nE "/ERROR: AddressSanitizer/,\$s/^ +#[0-9]+ .* in (.*) ([^ ]*${name//./\\.}:[0-9]+).*/  in \1, \2/p" "$1" | head -n 1
+  sed -nE "/ERROR: AddressSanitizer/,\$s/^ +#[0-9]+ .* in (.*) ([^ ]*(${names//./\\.}):[0-9]+).*/  in \1, \2/p" "$1" | head -n 1
 }
 
 # sorted FILE: the host's lines as they are, then the kernels' in order. The latter have the mark of src/printing.cpp.
@@ -256,7 +428,11 @@ differs=no
 # check_run TITLE PROGRAM NUMBER: runs the program and says what the run found.
 check_run() {
   local title=$1 code=0 difference number usual other said=$work/$3.err
-  timeout 120 "$2" "${arguments[@]}" </dev/null >"$work/$3.out" 2>"$said" || code=$?
+  timeout 120 "${launcher[@]}" "$2" "${arguments[@]}" </dev/null >"$work/$3.out" 2>"$said" || code=$?
+  [[ -z $processes ]] || sort -o "$work/$3.out" "$work/$3.out" # whichever process is first
+  if [[ $3 -eq 0 && -s $work/0.out ]]; then
+    tr -d '\036' <"$work/0.out" | awk 'NR <= 20 { print "  | " $0 } END { if (NR > 20) print "  | ... and " NR - 20 " more lines" }'
+  fi
   local results=()
   [[ $code -eq 0 || $code -eq 124 ]] || results+=("$(ended "$code")")
   [[ $code -ne 124 ]] || results+=("did not end within two minutes")
@@ -292,6 +468,8 @@ check_run() {
 
 check_all() {
   local number=0 order streams
+  [[ -e $build-asan/CMakeCache.txt ]] ||
+    echo "==> The first --check takes two minutes or three: it builds what later ones have. Each runs $name nine times." >&2
   build_runtime "$build"
   build_runtime "$build-asan"
   local printing=-Wl,--wrap=printf,--wrap=__printf_chk,--wrap=puts,--wrap=putchar
@@ -304,8 +482,9 @@ check_all() {
   say "$name, on CUDA on the CPU:"
   export STAGEWISE_CPU_PROTECT=on
   # Once more as usual, to know what differs anyway.
-  STAGEWISE_CPU_THREAD_ORDER=forward STAGEWISE_CPU_STREAMS=eager STAGEWISE_CPU_SEED=1 timeout 120 "$program" "${arguments[@]}" \
-    </dev/null >"$work/again.out" 2>/dev/null || true
+  STAGEWISE_CPU_THREAD_ORDER=forward STAGEWISE_CPU_STREAMS=eager STAGEWISE_CPU_SEED=1 timeout 120 "${launcher[@]}" "$program" \
+    "${arguments[@]}" </dev/null >"$work/again.out" 2>/dev/null || true
+  [[ -z $processes ]] || sort -o "$work/again.out" "$work/again.out"
   for streams in eager lazy; do
     for order in forward reverse random; do
       # With the seed, memory that nobody has set changes.
@@ -334,6 +513,7 @@ has set, or additions of floating-point numbers in any order."
   exit 1
 }
 
+[[ $prepare == yes ]] || add_libraries
 if [[ $prepare == yes ]]; then
   build_runtime "$build"
 elif [[ $check == yes ]]; then
