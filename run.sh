@@ -103,9 +103,9 @@ ${bold}Commands${plain}
   count     counts what a training step of each stage asks of a GPU
   build     builds all programs, or those that follow, such as ladder
   test      builds and runs the tests of the five stages
-  try FILE  compiles and runs your own CUDA program, in a single file, with or
-            without a GPU; --check looks for mistakes in it, --count counts
-            what its kernels ask of memory
+  try FILE  compiles and runs your own CUDA program, with or without a GPU;
+            --check looks for mistakes in it, --count counts what its kernels
+            ask of memory
   exercise  lists the exercises; with a NAME, begins one, or checks what you
             have written; hint NAME helps, solution NAME shows ours afterwards
   grade DIR...  checks the exercises of several learners, a folder each
@@ -133,7 +133,7 @@ ${bold}Passed on${plain}
   test      to CTest:  -L LABEL   -R NAME   -LE LABEL   -E NAME   -N   -V
             (regular expressions: which labels and names to run or to leave out;
             -V shows all commands of the build and all output of the tests)
-  try       -I FOLDER   -D NAME=VALUE   (for the compiler)
+  try       what follows nvcc in a Makefile or a course's line
   Everything after -- is passed on as it is; for exercise, hint, solution,
   grade, plot, convert and predict-scaling, everything is. ./run.sh plot --help
   explains their options.
@@ -145,6 +145,7 @@ ${bold}Examples${plain}
   ./run.sh test -R Stage03 -V      the tests of stage 03, with all their output
   ./run.sh test --preset asan      the tests, under AddressSanitizer
   ./run.sh try my.cu -- 1000       your own program, with the argument 1000
+  ./run.sh try a.cu main.cpp -O3 -arch=sm_70 -lm        in place of nvcc
   ./run.sh try my.cu --check       in several orders, and with AddressSanitizer
   ./run.sh try my.cu --count       sectors, bank conflicts and more, by line
   ./run.sh exercise first_kernel   your first kernel
@@ -366,7 +367,11 @@ configure() {
   [[ $command != test ]] || testing=ON
   say "Configuring $folder"
   own_folder "$folder"
-  succeed "The configuration" "$folder/configure.log" cmake --preset "$preset" "-DBUILD_TESTING=$testing"
+  (succeed "The configuration" "$folder/configure.log" cmake --preset "$preset" "-DBUILD_TESTING=$testing") || {
+    local code=$?
+    cuda_on_cpu/try.sh --advise "$folder/configure.log"
+    exit "$code"
+  }
 }
 
 # steps_to TARGET...: how many steps, if any. Ninja would count no further than to its own file, which it

@@ -49,6 +49,17 @@ find_nvcc() {
   fi
 }
 
+# advise FILE: says what to do if nvcc, whose messages are in FILE, is older than the machine's C++ compiler allows; then the
+# compiler's own headers have errors, too.
+advise() {
+  local newest
+  grep -qE 'unsupported (GNU|clang)|^/usr/(include|lib)/.*(c\+\+|gcc)/.*error' "$1" || return 0
+  newest=$(sed -nE 's/.*later than ([0-9]+).*/\1/p' "$1" | head -n 1)
+  newest=g++-${newest:-N, an older one}
+  echo "This nvcc is too old for the machine's C++ compiler. Install $newest, and name it by NVCC_CCBIN=${newest%%,*} before try, \
+or by its option -ccbin, and for CMake by CUDAHOSTCXX=${newest%%,*} (in a new build folder); or use a newer CUDA Toolkit." >&2
+}
+
 # ---------------------------------------------------------------------------------------------------
 # The command line
 
@@ -120,6 +131,10 @@ while [[ $# -gt 0 ]]; do
     --prepare) prepare=yes ;; # only builds CUDA on the CPU
     --nvcc)
       find_nvcc
+      exit
+      ;;
+    --advise) # for run.sh, where CMake calls nvcc
+      advise "$2"
       exit
       ;;
     --gpu) gpu=yes ;;
@@ -271,11 +286,8 @@ compile_for_gpu() {
     fi
   fi
   cat "$said" >&2
-  # The compiler's own headers have errors for an nvcc that is older.
-  grep -qE 'unsupported (GNU|clang)|^/usr/(include|lib)/.*(c\+\+|gcc)/.*error' "$said" || return 1
-  newest=$(sed -nE 's/.*later than ([0-9]+).*/\1/p' "$said" | head -n 1)
-  fail "This nvcc is too old for the machine's C++ compiler. Install g++-${newest:-N, an older one}, and name it by \
-NVCC_CCBIN=g++-${newest:-N} before this command or by the option -ccbin, and to CMake by CUDAHOSTCXX; or use a newer CUDA Toolkit." 1
+  advise "$said"
+  return 1
 }
 
 # build_runtime FOLDER OPTIONS OF CMAKE...: quiet, and quick if nothing has changed.

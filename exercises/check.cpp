@@ -1,6 +1,7 @@
 #include "check.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -10,7 +11,11 @@ namespace exercise {
 std::string current_case;
 
 std::string text(double number) {
-  if (std::isnan(number)) return "nan";
+  if (std::isnan(number)) {  // memory is filled with ones, and so remain the digits of a NaN that
+                             // is computed with
+    constexpr std::uint64_t ones = 0xfffffe0000000;
+    return (std::bit_cast<std::uint64_t>(number) & ones) == ones ? "not set" : "nan";
+  }
   char buffer[40];
   const bool is_whole = number == std::floor(number) && std::abs(number) < 1e9;
   std::snprintf(buffer, sizeof buffer, is_whole ? "%.0f" : "%.4g", number);

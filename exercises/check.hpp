@@ -23,7 +23,7 @@ extern std::string current_case;
 /// What is right so far.
 void pass(const std::string& what);
 
-/// "4", "4.5", "0.25", "15708", "nan".
+/// "4", "4.5", "0.25", "15708", "nan"; "not set" for what nobody has written.
 std::string text(double number);
 inline std::string text(const char* words) {
   return words;

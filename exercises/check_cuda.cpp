@@ -111,10 +111,12 @@ bool is_counting() {
 }
 
 Calls calls() {
-  const cuda_on_cpu::Counters& counters = cuda_on_cpu::counters();
+  cuda_on_cpu::Counters& counters = cuda_on_cpu::counters();
+  counters.most_threads = 0;
   return {.launches = counters.launches,
           .copies = counters.copies,
-          .host_synchronizations = counters.host_synchronizations};
+          .host_synchronizations = counters.host_synchronizations,
+          .shape = {counters.grid, counters.block}};
 }
 
 Counts counts_since_last_call() {

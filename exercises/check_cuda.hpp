@@ -106,6 +106,8 @@ struct Calls {
   std::uint64_t launches = 0;
   std::uint64_t copies = 0;
   std::uint64_t host_synchronizations = 0;
+  Shape shape = {dim3(0, 0, 0),
+                 dim3(0, 0, 0)};  ///< of the largest launch since the last call; 0 on a GPU
 };
 Calls calls();
 

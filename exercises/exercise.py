@@ -312,6 +312,8 @@ def complaint_of(answer, done):
         place = f" ({sanitizer.group(2)})" if sanitizer.group(2) else ""
         findings = [f"compute-sanitizer: {sanitizer.group(1)}{place}"]
     if findings:
+        # Threads that do not come to a barrier may also read what others have not written yet: that is no race.
+        findings.sort(key=lambda finding: "not all threads reach" not in finding)
         first = re.sub(r"^(==\d+==ERROR|CUDA on the CPU): ", "", findings[0])
         place = re.search(re.escape(str(answer)) + r":\d+", done.stderr) if "Sanitizer" in first else None
         said = first + (f" ({place.group()})" if place else "")
@@ -377,15 +379,14 @@ def check(exercise, answer, on_gpu=False):
         passed = []
         for command, settings in runs_of(exercise, answer, program, on_gpu):
             done = Done(command, settings, seconds)
-            for line in done.stdout.splitlines():
-                if line.startswith("ok    ") and line[6:] not in passed:
-                    passed.append(line[6:])
+            right = [line[6:] for line in done.stdout.splitlines() if line.startswith("ok    ")]
             if done.returncode is None:
-                return Verdict(passed, f"It has not finished after {seconds:g} seconds: it waits for something that "
+                return Verdict(right, f"It has not finished after {seconds:g} seconds: it waits for something that "
                                        "never happens, or a loop never ends.")
             complaint = complaint_of(answer, done)
-            if complaint:
-                return Verdict(passed, complaint)
+            if complaint:  # what an earlier run has found right may be wrong in this one
+                return Verdict(right, complaint)
+            passed += [sentence for sentence in right if sentence not in passed]
         return Verdict(passed)
 
 
@@ -418,7 +419,10 @@ def print_list(workplace):
 def print_text(exercise, workplace):
     print(in_color(f"{exercise.name}: {exercise.title}", "1") + "\n")
     print(exercise.text.strip() + "\n")
-    print(f"Read first: docs/pages/{exercise.fields['page']}.md")
+    page = f"docs/pages/{exercise.fields['page']}.md"
+    section = re.search(rf"^##+ (.*) {{#{exercise.fields['section']}}}$", (REPOSITORY / page).read_text(encoding="utf-8"),
+                        re.MULTILINE)
+    print(f'Read first: {page}, "{section[1]}"')
     print(f"Your file: {shown(workplace.file(exercise))}. Edit it, then: ./run.sh exercise {exercise.name[3:]}")
     print(f"If you are stuck: ./run.sh hint {exercise.name[3:]}")
 

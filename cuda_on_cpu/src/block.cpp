@@ -732,21 +732,28 @@ std::vector<const Fiber*> Worker::waiting_in(const Block& block) const {
 }
 
 std::string Worker::describe_deadlock(const Block& block) const {
-  const std::vector<const Fiber*> waiting = waiting_in(block);
+  std::vector<const Fiber*> waiting = waiting_in(block);
+  unsigned exited = block.exited;
+  if (waiting.front()->mask != 0) {  // for the lanes of its warp only
+    const unsigned warp = waiting.front()->thread / 32;
+    std::erase_if(waiting, [&](const Fiber* fiber) { return fiber->thread / 32 != warp; });
+    exited = static_cast<unsigned>(std::popcount(block.lanes_exited[warp]));
+  }
   std::map<std::string, unsigned> groups;  // by what they wait for
   for (const Fiber* const fiber : waiting) {
     std::string group = std::string(fiber->what) + " in " + to_string(fiber->place);
     if (fiber->mask != 0) group += " with mask " + mask_in_digits(fiber->mask);
     ++groups[group];
   }
-  std::string text = "not all threads reach " + std::string(waiting.front()->what) + ": ";
+  std::string text = std::string("not all threads ") + (waiting.front()->mask != 0 ? "of the warp " : "") + "reach " +
+                     std::string(waiting.front()->what) + ": ";
   bool next = false;
   for (const auto& [group, count] : groups) {
     text += (next ? ", " : "") + counted(count, "thread") + (count == 1 ? " waits" : " wait") + " at " + group;
     next = true;
   }
-  if (block.exited > 0) {
-    text += ", " + std::to_string(block.exited) + (block.exited == 1 ? " has" : " have") + " exited";
+  if (exited > 0) {
+    text += ", " + std::to_string(exited) + (exited == 1 ? " has" : " have") + " exited";
   }
   return text + ".";
 }

@@ -35,6 +35,12 @@ void exercise::check() {
                  " numbers for each multiplication; 0.125 are enough with tiles of 16 x 16 in "
                  "shared memory, fewer with larger ones.");
           const double shared = 32 * counts.shared_loads / multiplications;
+          const double each = m * n / counts.shape.threads();
+          expect(
+              shared <= 0.6 || each < 8, what, ", a thread computes ", each,
+              " numbers of c, and yet loads ", shared,
+              " numbers from shared memory for each multiplication: in each step along k, let it "
+              "load what it needs of a and b into variables, once, and then multiply these.");
           expect(shared <= 0.6, what, ", the kernel asks shared memory for ", shared,
                  " numbers for each multiplication; 0.5 are enough if a thread computes 4 x 4 "
                  "numbers of c in registers.");

@@ -98,6 +98,81 @@ printf '#include <cstdlib>\nint main() { exit(700); }\n' >exits.cu
 printf 'int main() { return -100; }\n' >negative.cu
 touch text.txt
 
+# A program in several files, as a course has it: each file has a variable of the same name.
+mkdir -p course/lab course/common
+cat >course/common/device.cuh <<'END'
+__constant__ int offset = 2;
+static __device__ int square(int x) { return x * x; }
+template <class Kernel>
+int run(Kernel kernel) {
+  int* x;
+  cudaMallocManaged(&x, sizeof(int));
+  *x = 3;
+  kernel<<<1, 1>>>(x);
+  cudaDeviceSynchronize();
+  return *x;
+}
+END
+for number in 1 2; do
+  cat >"course/lab/part$number.cu" <<END
+#include <device.cuh>
+__device__ int counter = 10 * $number;
+static __global__ void kernel(int* x) {
+  __shared__ int s;
+  s = square(*x) + offset;
+  *x = s + counter;
+}
+int part$number() { return run(kernel); }
+END
+done
+cat >course/lab/main.cpp <<'END'
+#include <cstdio>
+#include <cuda_runtime.h>
+int part1(), part2();
+extern "C" int twice(int);
+int main(int argc, char** argv) {
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < 4; ++i) sum += i;
+  printf("%d %d %d %d %s\n", part1(), part2(), twice(4), sum, argv[argc - 1]);
+  return cudaDeviceSynchronize();
+}
+END
+echo 'int twice(int class) { return 2 * class; }' >course/lab/twice.c
+cat >uses.cu <<'END'
+#include <cstdio>
+extern __device__ int total;
+__device__ int next(int);
+__global__ void kernel() { total = next(total); }
+int main() {
+  int result;
+  kernel<<<1, 1>>>();
+  cudaMemcpyFromSymbol(&result, total, sizeof result);
+  printf("total %d\n", result);
+}
+END
+printf '__device__ int total = 6;\n__device__ int next(int x) { return x + 1; }\n' >has.cu
+cat >ranks.cu <<'END'
+#include <cstdio>
+#include <mpi.h>
+__global__ void add(int* x, int rank) { *x = rank + 1; }
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, *x, sum;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  cudaMallocManaged(&x, sizeof(int));
+  add<<<1, 1>>>(x, rank);
+  cudaDeviceSynchronize();
+  MPI_Allreduce(x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  printf("rank %d: %d\n", rank, sum);
+  MPI_Finalize();
+}
+END
+# An nvcc that does not know the machine's C++ compiler.
+mkdir old
+printf '#!/bin/sh\necho "host_config.h:132:2: error: #error -- unsupported GNU version! gcc versions later than 11 are not supported!" >&2\nexit 1\n' >old/nvcc
+chmod +x old/nvcc
+
 expect 7 'right.cu, on ' '' "a folder/right.cu" -D FACTOR=2 -- hello
 [[ $output == "62 hello"* ]] || { echo "Printed was: $output" >&2; exit 1; }
 expect 1 'error.cu:2:' '' error.cu
@@ -113,11 +188,21 @@ grep -q 'arguments.cu:6:.* error: ' said
 expect 0 '' '^  try FILE.cu ' --help
 expect 2 'There is no file none.cu' '' none.cu
 expect 2 'text.txt is no .cu file' '' text.txt
+expect 2 'course is a folder' '' course
+expect 2 'main.cpp is no .cu file' '' course/lab/main.cpp
+expect 2 'there would be no program to run' '' -c hello.cu
+expect 0 '' '^21 31 8 6 hi$' -O3 -arch=sm_70 -std=c++11 -gencode arch=compute_70,code=sm_70 -o prog course/lab/main.cpp \
+  course/lab/part*.cu course/lab/twice.c -lm -lcudart -Xcompiler "-Wall -fPIC" -lineinfo -Xptxas -v --use_fast_math -- hi
+expect 1 "uses.cu: 'next(int)' is device code of another file" '' uses.cu has.cu
+expect 0 '' '^total 7$' uses.cu has.cu -rdc=true
+type -P mpicxx >/dev/null && expect 0 '' '^rank 1: 3$' ranks.cu --mpi 2
+CUDACXX=$PWD/old/nvcc expect 1 'NVCC_CCBIN=g++-11' '' hello.cu --gpu
 expect 2 "Unknown option '--fast'" '' sorts.cu --fast
 expect 2 'Which program' '' --check
 
 expect 0 '' '^Nothing was found in 8 runs' --check "a folder/right.cu" -DFACTOR=2
 expect 0 '' '^Nothing was found in 8 runs. They print the same lines in different orders' hello.cu --check
+grep -q '^  | hello from thread 2$' <<<"$output"
 expect 1 '' 'prints different output' sorts.cu --check
 grep -q 'line 2, usually: ' <<<"$output"
 expect 1 '' 'beyond.cu:3:.* index 32 out of bounds' beyond.cu --check
