@@ -82,7 +82,7 @@ for_cpu() {
     -isystem | -include) options+=("$1" "$2") ;;
     -[DILOU]) options+=("$1$2") ;;
     # C++17 is the oldest here, and what a program is taken for first.
-    -std | --std) [[ $2 =~ (03|11|14)$ ]] || options+=("-std=gnu${2#gnu}") ;;
+    -std | --std) [[ $2 =~ (98|03|0x|11|1y|14)$ ]] || options+=("-std=gnu++${2##*+}") ;;
     -rdc | --relocatable-device-code) [[ $2 != true ]] || options+=(-rdc=true) ;;
     -default-stream | --default-stream) [[ $2 != per-thread ]] || options+=(-DCUDA_API_PER_THREAD_DEFAULT_STREAM) ;;
     -Xcompiler | --compiler-options | -Xlinker | --linker-options)
@@ -151,9 +151,10 @@ while [[ $# -gt 0 ]]; do
     -c | -dc | -dlink | -lib | -shared | -E | -M | -MM | -ptx | --ptx | -cubin | --cubin | -fatbin | --device-c | --compile)
       fail "With $1 there would be no program to run; give all files of the program at once, without it." 2
       ;;
-    -g | -G | -w | -v | -pg | -m64 | -t[0-9]* | -O | -lineinfo | --*lineinfo | --generate-line-info | --debug | --device-debug | \
-      -use_fast_math | --use_fast_math | -extended-lambda | --extended-lambda | -expt-* | --expt-* | -Werror=* | -Wno-deprecated-gpu-targets | -res-usage | \
-      --resource-usage | -keep | --keep | --verbose | --disable-warnings | -restrict | --restrict | -extra-device-vectorization)
+    -g | -G | -w | -v | -pg | -m64 | -t[0-9]* | -O | -lineinfo | --generate-line-info | --debug | --device-debug | \
+      -use_fast_math | --use_fast_math | -extended-lambda | --extended-lambda | -expt-* | --expt-* | -Werror=* | \
+      -Wno-deprecated-gpu-targets | -res-usage | --resource-usage | -keep | --keep | --verbose | --disable-warnings | \
+      -restrict | --restrict)
       gpu_options+=("$1")
       ;;
     -[DILOUl]?*)
@@ -220,10 +221,17 @@ includes() {
   grep -qsE "^[[:space:]]*#[[:space:]]*($1)" -- "${files[@]}" "$folder"/*.{h,hpp,cuh}
 }
 
+# has_openmp: whether the compiler has it; without, its pragmas are nothing, as for nvcc.
+has_openmp() {
+  # shellcheck disable=SC2086 # CXX may have arguments
+  ${CXX:-c++} -fopenmp -x c++ - -o "$work/openmp" <<<'int main() {}' 2>/dev/null
+}
+
 # add_libraries: options for OpenMP and MPI, if the program uses them.
 add_libraries() {
   local words
-  if includes 'include[[:space:]]*[<"]omp\.h|pragma[[:space:]]+omp[[:space:]]' && [[ " ${options[*]} " != *" -fopenmp "* ]]; then
+  if includes 'include[[:space:]]*[<"]omp\.h|pragma[[:space:]]+omp[[:space:]]' && [[ " ${options[*]} " != *" -fopenmp "* ]] &&
+    has_openmp; then
     options+=(-fopenmp)
     gpu_options+=(-Xcompiler -fopenmp)
   fi
@@ -275,17 +283,15 @@ nvcc_makes() {
 
 # compile_for_gpu: like compile.sh, takes a program for C++20 if it is none in C++17 and has fewer errors then.
 compile_for_gpu() {
-  local said=$work/said then=$work/said_then newest
-  if [[ " ${gpu_options[*]}" =~ \ --?std ]]; then
-    with_headers nvcc_makes 2>"$said" && return
-  else
-    with_headers nvcc_makes -std=c++17 2>"$said" && return
-    if ! grep -qE '#error|nvcc fatal' "$said"; then
-      with_headers nvcc_makes -std=c++20 2>"$then" && return
-      grep -q 'nvcc fatal' "$then" || [[ $(grep -c 'error' "$then") -ge $(grep -c 'error' "$said") ]] || said=$then
-    fi
+  local said=$work/said newer=$work/newer code=0 standard=(-std=c++17)
+  [[ ! " ${gpu_options[*]}" =~ \ --?std ]] || standard=()
+  with_headers nvcc_makes "${standard[@]}" 2>"$said" || code=$?
+  if [[ $code -ne 0 && ${#standard[@]} -gt 0 ]] && ! grep -qE '#error|nvcc fatal' "$said"; then
+    with_headers nvcc_makes -std=c++20 2>"$newer" && code=0
+    [[ $code -ne 0 && $(grep -c error "$newer") -ge $(grep -c error "$said") ]] || said=$newer
   fi
   cat "$said" >&2
+  [[ $code -ne 0 ]] || return 0
   advise "$said"
   return 1
 }
