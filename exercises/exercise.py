@@ -312,8 +312,6 @@ def complaint_of(answer, done):
         place = f" ({sanitizer.group(2)})" if sanitizer.group(2) else ""
         findings = [f"compute-sanitizer: {sanitizer.group(1)}{place}"]
     if findings:
-        # Threads that do not come to a barrier may also read what others have not written yet: that is no race.
-        findings.sort(key=lambda finding: "not all threads reach" not in finding)
         first = re.sub(r"^(==\d+==ERROR|CUDA on the CPU): ", "", findings[0])
         place = re.search(re.escape(str(answer)) + r":\d+", done.stderr) if "Sanitizer" in first else None
         said = first + (f" ({place.group()})" if place else "")
@@ -377,16 +375,24 @@ def check(exercise, answer, on_gpu=False):
             said = compiled.stderr.replace(str(answer), shown(answer))
             return Verdict([], "It does not compile:\n" + "\n".join(said.splitlines()[:12]))
         passed = []
+        race = None  # where a barrier is said to be missing, it may be there, but not for all threads: the next run tells
         for command, settings in runs_of(exercise, answer, program, on_gpu):
             done = Done(command, settings, seconds)
             right = [line[6:] for line in done.stdout.splitlines() if line.startswith("ok    ")]
             if done.returncode is None:
-                return Verdict(right, f"It has not finished after {seconds:g} seconds: it waits for something that "
-                                       "never happens, or a loop never ends.")
-            complaint = complaint_of(answer, done)
-            if complaint:  # what an earlier run has found right may be wrong in this one
-                return Verdict(right, complaint)
+                verdict = Verdict(right, f"It has not finished after {seconds:g} seconds: it waits for something that "
+                                         "never happens, or a loop never ends.")
+            else:  # what an earlier run has found right may be wrong in this one
+                verdict = Verdict(right, complaint_of(answer, done))
+            if race is not None:
+                return verdict if "not all threads reach" in verdict.complaint else race
+            if "between them is missing" in verdict.complaint:
+                race = verdict
+            elif not verdict:
+                return verdict
             passed += [sentence for sentence in right if sentence not in passed]
+        if race is not None:
+            return race
         return Verdict(passed)
 
 
