@@ -211,7 +211,7 @@ translate() {
 
 # object FILE OBJECT: compiles a file of the program.
 object() {
-  local file=$1 object=$2 made=$2 headers=() source=(-include cuda_on_cpu/qualifiers.h "$work/program.cpp")
+  local file=$1 object=$2 headers=() source=(-include cuda_on_cpu/qualifiers.h "$work/program.cpp")
   [[ $file != ../* && $file != */../* ]] || file=$(realpath "$file") # to match the names in debug information
   case $file in
     *.cu)
@@ -238,11 +238,8 @@ object() {
   if [[ " ${options[*]} " == *aranges* ]] && grep -qE '\<(coalesced_threads|__activemask) *\(' "$file"; then
     options+=(-O0)
   fi
-  [[ $instrumented == no ]] || made=$work/program.o
-  compile "${options[@]}" "${reports[@]}" -c "${source[@]}" -o "$made"
-  # Functions of the C library that copy are called by way of src/accesses.cpp, but not by the runtime.
-  [[ $instrumented == no ]] ||
-    compile -r -nostdlib -Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset "$made" -o "$object"
+  compile "${options[@]}" "${reports[@]}" -c "${source[@]}" -o "$work/program.o"
+  compile -r -nostdlib "${wrapped[@]}" "$work/program.o" -o "$object"
   [[ $is_local == no ]] || make_local "$object" || exit 1
 }
 
@@ -280,6 +277,14 @@ build() (
     reports=(-fsanitize=thread -U__SANITIZE_THREAD__ -fno-tree-vectorize -fno-tree-loop-distribute-patterns
       --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
   fi
+  # What the program allocates and frees itself is the business of src/host_memory.cpp, what libraries do is not.
+  wrapped=()
+  for name in malloc calloc realloc free aligned_alloc posix_memalign strdup malloc_usable_size _Znwm _Znam _ZdlPv _ZdaPv \
+    {_Znwm,_Znam}{RKSt9nothrow_t,St11align_val_t} {_ZdlPv,_ZdaPv}{m,St11align_val_t,mSt11align_val_t}; do
+    wrapped+=("-Wl,--wrap=$name")
+  done
+  # Functions of the C library that copy are called by way of src/accesses.cpp, but not by the runtime.
+  [[ $instrumented == no ]] || wrapped+=('-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset')
   is_local=no
   [[ ${#sources[@]} -eq 1 || $relocatable == yes ]] || is_local=yes
   objects=()
@@ -287,8 +292,9 @@ build() (
     objects+=("$work/${#objects[@]}.o")
     object "$file" "${objects[-1]}"
   done
-  [[ $instrumented == yes ]] || objects=("${options[@]}" "${objects[@]}")
-  compile "${objects[@]}" -o "$program" "${of_linker[@]}" "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread
+  for option in "${options[@]}"; do [[ $option != -fsanitize=address* ]] || objects+=("$option"); done
+  compile "${objects[@]}" "-Wl,--wrap=main,-T,$here/device_variables.ld" -o "$program" "${of_linker[@]}" \
+    "$build/libcuda_on_cpu_host.a" "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread
 )
 
 # errors_in FILE: their number.

@@ -319,7 +319,7 @@ build_runtime() {
       fail "CUDA on the CPU cannot be built here; the reason is above." 1
     fi
   fi
-  cmake --build "$folder" --parallel "$(nproc)" --target cuda_on_cpu cuda_on_cpu_translate >"$log" 2>&1 || {
+  cmake --build "$folder" --parallel "$(nproc)" --target cuda_on_cpu cuda_on_cpu_host cuda_on_cpu_translate >"$log" 2>&1 || {
     cat "$log" >&2
     fail "CUDA on the CPU did not build; the compiler's messages are above." 1
   }
@@ -418,7 +418,8 @@ first_difference() {
 # findings FILE: the sentences about mistakes in the output, without stack traces.
 findings() {
   grep -E '^CUDA on the CPU: |ERROR: AddressSanitizer|: runtime error: ' "$1" |
-    sed -E 's/^==[0-9]+==//; s/^ERROR: AddressSanitizer: ([a-z-]+) .*/AddressSanitizer: \1/; s/ \(pc .*//' | head -n 4 || true
+    sed -E 's/^==[0-9]+==//; s/^ERROR: AddressSanitizer: attempting (double-free|free on address which was not malloc\(\)-ed).*/AddressSanitizer: \1/
+            s/^ERROR: AddressSanitizer: ([a-z-]+) .*/AddressSanitizer: \1/; s/ \(pc .*//' | head -n 4 || true
   # Where AddressSanitizer detected it: the first line that is in the program itself.
   sed -nE "/ERROR: AddressSanitizer/,\$s/^ +#[0-9]+ .* in (.*) ([^ ]*(${names//./\\.}):[0-9]+).*/  in \1, \2/p" "$1" | head -n 1
 }
@@ -446,7 +447,7 @@ differs=no
 # check_run TITLE PROGRAM NUMBER: runs the program and says what the run found.
 check_run() {
   local title=$1 code=0 difference number usual other said=$work/$3.err
-  timeout 120 "${launcher[@]}" "$2" "${arguments[@]}" </dev/null >"$work/$3.out" 2>"$said" || code=$?
+  { (exec timeout 120 "${launcher[@]}" "$2" "${arguments[@]}" </dev/null >"$work/$3.out" 2>"$said"); } 2>/dev/null || code=$?
   [[ -z $processes ]] || sort -o "$work/$3.out" "$work/$3.out" # whichever process is first
   if [[ $3 -eq 0 && -s $work/0.out ]]; then
     tr -d '\036' <"$work/0.out" | awk 'NR <= 20 { print "  | " $0 } END { if (NR > 20) print "  | ... and " NR - 20 " more lines" }'
@@ -500,8 +501,8 @@ check_all() {
   say "$name, on CUDA on the CPU:"
   export STAGEWISE_CPU_PROTECT=on
   # Once more as usual, to know what differs anyway.
-  STAGEWISE_CPU_THREAD_ORDER=forward STAGEWISE_CPU_STREAMS=eager STAGEWISE_CPU_SEED=1 timeout 120 "${launcher[@]}" "$program" \
-    "${arguments[@]}" </dev/null >"$work/again.out" 2>/dev/null || true
+  { (STAGEWISE_CPU_THREAD_ORDER=forward STAGEWISE_CPU_STREAMS=eager STAGEWISE_CPU_SEED=1 exec timeout 120 "${launcher[@]}" "$program" \
+    "${arguments[@]}" </dev/null >"$work/again.out"); } 2>/dev/null || true
   [[ -z $processes ]] || sort -o "$work/again.out" "$work/again.out"
   for streams in eager lazy; do
     for order in forward reverse random; do

@@ -11,6 +11,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/host_memory.hpp"
 #include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
@@ -32,18 +33,20 @@ Symbols& symbols() {
 }
 
 bool is_symbol(std::uintptr_t address) {
-  Symbols& known = symbols();
-  const std::lock_guard lock(known.mutex);
-  const auto next = known.bytes.upper_bound(address);
-  return next != known.bytes.begin() && address < std::prev(next)->first + std::prev(next)->second;
+  return is_asked_for(address) || is_device_variable(address) || is_managed_variable(address);
 }
 
 /// What is wrong with one side of a copy; empty if nothing is.
-std::string check_side(const char* role, const void* pointer, std::size_t bytes, Where side) {
+std::string check_side(const char* role, const void* pointer, std::size_t bytes, Where side, bool by_symbol) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (pointer == nullptr) return std::string("the ") + role + " is a null pointer.";
   const std::optional<Allocation> found = find_allocation(address);
   if (!found) {
+    if (!by_symbol && is_device_variable(address) && !is_asked_for(address)) {
+      return std::string("the ") + role + " is the __device__ variable '" + function_at(address) +
+             "', of which the host knows no address; use cudaMemcpy" + (*role == 's' ? "From" : "To") +
+             "Symbol(), or cudaGetSymbolAddress().";
+    }
     if (side == Where::device && !is_symbol(address)) {
       return std::string("the ") + role + " should be device memory, but is memory of the host.";
     }
@@ -88,14 +91,14 @@ Work kept_copy(const Box& box, bool capturing) {
 }
 
 /// What is wrong with a copy; empty if nothing is.
-std::string check_copy(const Box& box, cudaMemcpyKind kind) {
+std::string check_copy(const Box& box, cudaMemcpyKind kind, bool by_symbol) {
   const bool default_kind = kind == cudaMemcpyDefault;
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   const Where to = default_kind ? Where::any : (to_device ? Where::device : Where::host);
   const Where from = default_kind ? Where::any : (from_device ? Where::device : Where::host);
-  const std::string wrong = check_side("destination", box.to.begin, box.to.bytes(box.extent), to);
-  return wrong.empty() ? check_side("source", box.from.begin, box.from.bytes(box.extent), from) : wrong;
+  const std::string wrong = check_side("destination", box.to.begin, box.to.bytes(box.extent), to, by_symbol);
+  return wrong.empty() ? check_side("source", box.from.begin, box.from.bytes(box.extent), from, by_symbol) : wrong;
 }
 
 bool is_too_narrow(const Extent& extent, std::size_t pitch, std::size_t slice) {
@@ -115,11 +118,25 @@ Side<char> side(const cudaPitchedPtr& pointer) {
 
 }  // namespace
 
+bool is_asked_for(std::uintptr_t address) {
+  Symbols& known = symbols();
+  const std::lock_guard lock(known.mutex);
+  const auto next = known.bytes.upper_bound(address);
+  return next != known.bytes.begin() && address < std::prev(next)->first + std::prev(next)->second;
+}
+
 void Box::copy() const {
+  const auto is_on_device = [](const void* pointer) {
+    const std::optional<Allocation> found = find_allocation(reinterpret_cast<std::uintptr_t>(pointer));
+    return found && found->kind == MemoryKind::device;
+  };
+  const bool to_device = host_memory != nullptr && is_on_device(to.begin);
+  const bool crosses = host_memory != nullptr && to_device != is_on_device(from.begin);
   for (std::size_t z = 0; z < extent.depth; ++z) {
     for (std::size_t y = 0; y < extent.height; ++y) {
       note_copied(from.row(y, z), extent.width);
       std::memmove(to.row(y, z), from.row(y, z), extent.width);
+      if (crosses) host_memory->copied(to.row(y, z), extent.width, to_device);
       note_filled(to.row(y, z), extent.width);
     }
   }
@@ -129,8 +146,8 @@ Box one_row(void* to, const void* from, std::size_t bytes) {
   return {{static_cast<char*>(to)}, {static_cast<const char*>(from)}, {bytes}};
 }
 
-cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool wait, cudaStream_t stream,
-                     Place place) {
+cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool wait, cudaStream_t stream, Place place,
+                     bool by_symbol) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return record(cudaErrorInvalidMemcpyDirection);
@@ -140,7 +157,7 @@ cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool
       is_too_narrow(box.extent, box.from.pitch, box.from.slice)) {
     return record(cudaErrorInvalidPitchValue);
   }
-  if (const std::string wrong = check_copy(box, kind); !wrong.empty()) {
+  if (const std::string wrong = check_copy(box, kind, by_symbol); !wrong.empty()) {
     return refuse(place, std::string(call) + ": " + wrong);
   }
   if (wait) {
@@ -191,7 +208,7 @@ cudaError_t fill_box(const char* call, const Side<char>& to, const Extent& exten
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (extent.empty()) return cudaSuccess;
   if (is_too_narrow(extent, to.pitch, to.slice)) return record(cudaErrorInvalidPitchValue);
-  const std::string wrong = check_side("destination", to.begin, to.bytes(extent), Where::device);
+  const std::string wrong = check_side("destination", to.begin, to.bytes(extent), Where::device, false);
   if (!wrong.empty()) {
     return refuse(place, std::string(call) + ": " + wrong);
   }
@@ -223,14 +240,20 @@ void note_symbol(void* symbol, std::size_t bytes) {
 cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std::size_t bytes, std::size_t offset,
                         bool to_symbol, bool wait, cudaStream_t stream, Place place) {
   const char* const call = to_symbol ? "cudaMemcpyToSymbol()" : "cudaMemcpyFromSymbol()";
-  note_symbol(symbol, symbol_bytes);
+  if (host_memory != nullptr && !host_memory->may_be_symbol(symbol, symbol_bytes)) {
+    return refuse(place,
+                  std::string(call) + ": the symbol is a string, or a variable of the host; name the __device__ " +
+                      "variable itself, without quotation marks and without &.",
+                  cudaErrorInvalidSymbol);
+  }
+  if (!is_device_variable(reinterpret_cast<std::uintptr_t>(symbol))) note_symbol(symbol, symbol_bytes);
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
     return refuse(place, std::string(call) + ": the variable has " + counted(symbol_bytes, "byte") + ", but " +
                              std::to_string(bytes) + " from byte " + std::to_string(offset) + " on are to be copied.");
   }
   char* const inside = static_cast<char*>(symbol) + offset;
   const Box box = to_symbol ? one_row(inside, other, bytes) : one_row(other, inside, bytes);
-  return copy_box(call, box, cudaMemcpyDefault, wait, stream, place);
+  return copy_box(call, box, cudaMemcpyDefault, wait, stream, place, true);
 }
 
 }  // namespace cuda_on_cpu

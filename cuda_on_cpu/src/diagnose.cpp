@@ -84,7 +84,9 @@ class DebugInformation {
   }
 
   std::string function_of(std::uintptr_t address) const {
-    Dwfl_Module* const module = dwfl_addrmodule(session_, address);
+    Dwfl_Module* module = dwfl_addrmodule(session_, address);
+    // Variables that begin with zero are in no file's part of the memory.
+    if (module == nullptr) module = dwfl_addrmodule(session_, reinterpret_cast<std::uintptr_t>(&record));
     return module == nullptr ? "" : demangled(dwfl_module_addrname(module, address));
   }
 

@@ -18,6 +18,7 @@
 
 #include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/host_memory.hpp"
 #include "cuda_on_cpu/memory.hpp"
 
 namespace cuda_on_cpu {
@@ -92,6 +93,9 @@ std::string describe(const Fault& found, Worker& worker) {
                                 : "outside of the " + std::to_string(dynamic) +
                                       " bytes of dynamic shared memory that the launch gave.");
   }
+  if (const std::string host = host_memory == nullptr ? "" : host_memory->describe(found.address); !host.empty()) {
+    return what + host;
+  }
   const std::string allocation = describe_address(found.address);
   return what + (allocation.empty() ? "where there is no memory." : allocation + ".");
 }
@@ -135,6 +139,9 @@ void on_fault(int signal, siginfo_t* information, void* raw_context) {
   static Fault of_host;
   Worker* const worker = this_worker;
   const bool in_kernel = worker != nullptr && worker->runs_kernel();
+  if (!in_kernel && host_memory != nullptr &&
+      host_memory->restore(reinterpret_cast<std::uintptr_t>(information->si_addr)))
+    return;
   Fault& found = in_kernel && fault != nullptr ? *fault : of_host;
   found = {};
   found.signal = signal;
@@ -172,6 +179,11 @@ void on_fault(int signal, siginfo_t* information, void* raw_context) {
     report(place_of(found) + ": host code " + (found.writes ? "wrote" : "read") +
            (inside ? " device memory at " : " address ") + hexadecimal(found.address) + ", " + allocation +
            (inside ? "; use cudaMemcpy()." : "."));
+    _exit(1);
+  }
+  if (memory_fault && is_device_variable(found.address)) {
+    report(place_of(found) + ": host code " + (found.writes ? "wrote" : "read") + " the __device__ variable '" +
+           function_at(found.address) + "'; use cudaMemcpy" + (found.writes ? "To" : "From") + "Symbol().");
     _exit(1);
   }
   // Not ours: the instruction is tried again, and whoever was here before is told of the fault.

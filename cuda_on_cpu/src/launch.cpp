@@ -12,6 +12,7 @@
 
 #include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/host_memory.hpp"
 #include "cuda_on_cpu/kernel.hpp"
 #include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
@@ -116,7 +117,8 @@ void run_kernel(const char* kernel, const LaunchConfiguration& configuration, st
                 const KernelCall& call) {
   Counters& counted = counters();
   ++counted.launches;
-  RunningLaunch launch(kernel, configuration, place, call);
+  const WithoutHostMemory without(kernel, call);
+  RunningLaunch launch(kernel, configuration, place, without.call());
   if (launch.blocks * launch.threads > counted.most_threads) {
     counted.most_threads = launch.blocks * launch.threads;
     counted.grid = configuration.grid;

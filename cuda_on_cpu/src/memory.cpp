@@ -15,10 +15,21 @@
 #include <unistd.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/host_memory.hpp"
 #include "cuda_on_cpu/memory_shadow.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
+
+// Of device_variables.ld: null in programs that are not linked with it.
+extern "C" {
+[[gnu::weak]] extern char cuda_on_cpu_device_begin;
+[[gnu::weak]] extern char cuda_on_cpu_device_end;
+[[gnu::weak]] extern char cuda_on_cpu_zeros_begin;
+[[gnu::weak]] extern char cuda_on_cpu_zeros_end;
+[[gnu::weak]] extern char cuda_on_cpu_managed_begin;
+[[gnu::weak]] extern char cuda_on_cpu_managed_end;
+}
 
 namespace cuda_on_cpu {
 namespace {
@@ -43,6 +54,7 @@ struct Memory {
   std::size_t freed_bytes = 0;
   std::map<int, std::size_t> used;  ///< bytes of each device
   int readers = 0;                  ///< of protected memory
+  bool is_protected = true;         ///< while there are none
 };
 
 Memory& memory() {
@@ -95,6 +107,21 @@ bool has_slack(const Allocation& allocation) {
 void set_protection(const Allocation& allocation, int protection) {
   if (allocation.kind != MemoryKind::device || allocation.freed || allocation.registered) return;
   mprotect(at(allocation.pages + surroundings), allocation.page_bytes - 2 * surroundings, protection);
+}
+
+/// Of all device memory.
+void set_protection(Memory& all, int protection) {
+  protection_time.measure([&] {
+    for (const auto& [pages, allocation] : all.allocations) set_protection(allocation, protection);
+    mprotect(&cuda_on_cpu_device_begin, static_cast<std::size_t>(&cuda_on_cpu_device_end - &cuda_on_cpu_device_begin),
+             protection);
+    mprotect(&cuda_on_cpu_zeros_begin, static_cast<std::size_t>(&cuda_on_cpu_zeros_end - &cuda_on_cpu_zeros_begin),
+             protection);
+  });
+}
+
+bool is_between(std::uintptr_t address, const char& begin, const char& end) {
+  return address >= reinterpret_cast<std::uintptr_t>(&begin) && address < reinterpret_cast<std::uintptr_t>(&end);
 }
 
 std::string allocated(const Allocation& allocation) {
@@ -235,7 +262,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   }
   if (settings().protect) {
     watch_faults();  // of this thread, which may be the first to use what it may not
-    if (all.readers == 0) set_protection(allocation, PROT_NONE);
+    if (all.readers == 0 && all.is_protected) set_protection(allocation, PROT_NONE);
   }
   *pointer = at(allocation.begin);
   all.allocations[allocation.pages] = allocation;
@@ -338,19 +365,39 @@ void check_for_overruns(RunningLaunch& launch) {
   }
 }
 
+std::vector<Allocation> registered_memory() {
+  const std::lock_guard lock(memory().mutex);
+  std::vector<Allocation> found;
+  for (const auto& [pages, allocation] : memory().allocations) {
+    if (allocation.registered) found.push_back(allocation);
+  }
+  return found;
+}
+
+bool is_device_variable(std::uintptr_t address) {
+  return is_between(address, cuda_on_cpu_device_begin, cuda_on_cpu_device_end) ||
+         is_between(address, cuda_on_cpu_zeros_begin, cuda_on_cpu_zeros_end);
+}
+
+bool is_managed_variable(std::uintptr_t address) {
+  return is_between(address, cuda_on_cpu_managed_begin, cuda_on_cpu_managed_end);
+}
+
 DeviceMemoryAccess::DeviceMemoryAccess() {
   if (!settings().protect) return;
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);
-  if (all.readers++ > 0) return;
-  for (const auto& [pages, allocation] : all.allocations) set_protection(allocation, PROT_READ | PROT_WRITE);
+  if (all.readers++ > 0 || !all.is_protected) return;
+  set_protection(all, PROT_READ | PROT_WRITE);
+  all.is_protected = false;
 }
 
 DeviceMemoryAccess::~DeviceMemoryAccess() {
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);
-  if (all.readers == 0 || --all.readers > 0) return;
-  for (const auto& [pages, allocation] : all.allocations) set_protection(allocation, PROT_NONE);
+  if (all.readers == 0 || --all.readers > 0 || (settings().limits_protection && !protection_time.is_short())) return;
+  set_protection(all, PROT_NONE);
+  all.is_protected = true;
 }
 
 int share_allocation(std::uintptr_t begin) {
@@ -403,7 +450,7 @@ void* import_allocation(int file, std::size_t bytes, std::size_t offset, int dev
     return nullptr;
   }
   const std::lock_guard lock(memory().mutex);
-  if (settings().protect) set_protection(allocation, PROT_NONE);
+  if (settings().protect && memory().is_protected) set_protection(allocation, PROT_NONE);
   memory().allocations[allocation.pages] = allocation;
   if (observer != nullptr) {
     ++observer->allocations;

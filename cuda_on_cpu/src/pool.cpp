@@ -17,6 +17,7 @@
 
 #include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/host_memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 
@@ -114,6 +115,7 @@ class Pool {
     if (!started) return false;
     std::unique_lock lock(mutex_);
     finished_.wait(lock, [this] { return is_set_up_.has_value(); });
+    if (*is_set_up_) ++helping_threads;
     return *is_set_up_;
   }
 
@@ -219,6 +221,9 @@ void run(RunningLaunch& launch) {
   }
 }
 
-void forget_pool() { pool = nullptr; }
+void forget_pool() {
+  pool = nullptr;
+  helping_threads = 0;
+}
 
 }  // namespace cuda_on_cpu

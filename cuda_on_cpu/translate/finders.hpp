@@ -30,6 +30,11 @@ struct DeviceFunction {
 /// All of them in a file, in its order. Macros are not looked into.
 std::vector<DeviceFunction> find_device_functions(const Tokens& tokens);
 
+/// The qualifiers of `__device__`, `__constant__` and `__managed__` variables of namespaces, with the section that each
+/// variable belongs to. Others, as those of templates and classes and those that are const, the linker may move
+/// together with the host's.
+std::map<std::size_t, std::string> find_device_variables(const Tokens& tokens);
+
 /// Has a header of the system a function of that name, in a preprocessed program? The standard
 /// library's may be found by the types of the arguments, and the runtime's are there for kernels.
 bool has_function_in_headers(const Tokens& tokens, std::string_view name);

@@ -150,6 +150,33 @@ const Token& follower_of(const Tokens& tokens, std::size_t place) {
   return tokens[std::min(tokens.next(place), tokens.size() - 1)];
 }
 
+/// The section for the variables of a declaration; empty if it declares something else, or they are to stay.
+std::string section_of(const Tokens& tokens, std::size_t first) {
+  bool is_array = false;
+  bool is_simple = true;  // zero if it is not initialized
+  bool is_managed = false;
+  bool is_initialized = false;
+  for (std::size_t i = first; i < tokens.size() && !tokens.is(i, ";"); ++i) {
+    if (tokens.is_any(i, {"template", "const", "constexpr", "extern", "inline", "using", "struct", "class", "enum",
+                          "union", "__global__", "__host__", "__shared__", "::"})) {
+      return "";
+    }
+    is_managed = is_managed || tokens.is(i, "__managed__");
+    is_initialized = is_initialized || tokens.is_any(i, {"=", "{"});
+    if (is_initialized && !tokens.is(i, ",")) continue;
+    is_array = is_array || tokens.is(i, "[");
+    if (tokens.is(i, "(") && !tokens.is_any(tokens.previous(i), {"__align__", "alignas", "__attribute__"})) return "";
+    if (tokens.opens(i)) i = tokens.close_of(i);
+  }
+  for (std::size_t i = first; i < tokens.size() && is_simple && !tokens.is(i, "["); ++i) {
+    if (!tokens.is_word(i) || tokens.is(tokens.next(i), "[")) continue;
+    is_simple = tokens.is_any(i, {"__device__", "__constant__", "static", "unsigned", "signed", "char", "short", "int",
+                                  "long", "float", "double", "bool", "volatile"});
+  }
+  if (is_managed) return ".data.cuda_on_cpu_managed";
+  return is_array && is_simple && !is_initialized ? ".bss.cuda_on_cpu_device" : ".data.cuda_on_cpu_device";
+}
+
 void refuse_in_device_code(const Tokens& tokens, const DeviceFunction& function,
                            const std::set<std::size_t>& known_ptx) {
   const std::string kind = function.is_kernel ? "kernel" : "device function";
@@ -173,6 +200,30 @@ void refuse_in_device_code(const Tokens& tokens, const DeviceFunction& function,
 }  // namespace
 
 std::vector<DeviceFunction> find_device_functions(const Tokens& tokens) { return Finder(tokens).find(); }
+
+std::map<std::size_t, std::string> find_device_variables(const Tokens& tokens) {
+  std::map<std::size_t, std::string> found;
+  std::size_t first = 0;  // of a declaration
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind == TokenKind::directive || tokens.is_any(i, {";", "}"})) {
+      first = i + 1;
+    } else if (tokens.is(i, "{") &&
+               (tokens.contains({first, i}, "namespace") || tokens.contains({first, i}, "extern"))) {
+      first = i + 1;
+    } else if (tokens.opens(i)) {  // a body, a class, parameters, an initializer
+      const std::size_t close = tokens.close_of(i);
+      if (tokens.is(i, "{") && !tokens.is(std::min(tokens.next(close), tokens.size()), ";")) first = close + 1;
+      i = close;
+    } else if (tokens.is_any(i, {"__device__", "__constant__", "__managed__"})) {
+      const std::string section = section_of(tokens, first);
+      if (section.empty()) continue;
+      found.emplace(i, section);
+      while (i < tokens.size() && !tokens.is(i, ";")) i = tokens.opens(i) ? tokens.close_of(i) + 1 : i + 1;
+      first = i + 1;
+    }
+  }
+  return found;
+}
 
 bool has_function_in_headers(const Tokens& tokens, std::string_view name) {
   const auto is_of_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };

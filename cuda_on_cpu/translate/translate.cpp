@@ -131,6 +131,10 @@ class Translator {
       replace({first, statement.end}, statement.replacement);
     }
     if (preprocessed_) refuse_what_is_missing(tokens_, functions_, known);
+    if (preprocessed_) {
+      for (const auto& [qualifier, section] : find_device_variables(tokens_))
+        replace({qualifier, qualifier + 1}, "CUDA_ON_CPU_SECTION(\"" + section + "\")");
+    }
     for (const auto& [first, cast] : find_casts(tokens_))
       replace({first, cast.end}, cast.around(flat({cast.first, cast.last})));
   }

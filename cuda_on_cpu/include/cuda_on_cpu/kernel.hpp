@@ -74,6 +74,8 @@ class KernelCall {
   /// For work that is kept: a lazy stream, a graph. The caller owns it. No smart pointer, since
   /// every file with a kernel reads this one, and their header takes as long as all else here.
   virtual const KernelCall* copy() const = 0;
+  /// The size of the object.
+  virtual std::size_t bytes() const = 0;
   /// Pointers to the arguments.
   virtual std::vector<void*> arguments() const = 0;
 };
@@ -88,6 +90,7 @@ class BoundKernel final : public KernelCall {
 
   void run_thread() const override { std::apply(kernel_, arguments_); }
   const KernelCall* copy() const override { return new BoundKernel(kernel_, arguments_); }
+  std::size_t bytes() const override { return sizeof *this; }
   std::vector<void*> arguments() const override {
     const auto addresses = [](const Arguments&... argument) {
       return std::vector<void*>{const_cast<char*>(&reinterpret_cast<const volatile char&>(argument))...};

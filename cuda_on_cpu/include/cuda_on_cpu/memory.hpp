@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/kernel.hpp"
@@ -58,6 +59,8 @@ std::size_t bytes_of(cudaMemPool_t pool);
 void fill_with_nan(char* memory, std::size_t bytes);
 /// The allocation on whose pages the address is, freed ones included for a while.
 std::optional<Allocation> find_allocation(std::uintptr_t address);
+/// What cudaHostRegister() has made known.
+std::vector<Allocation> registered_memory();
 /// "4 bytes beyond the end of the 4000 bytes allocated in main.cu:12"; empty if it is nowhere near
 /// any allocation.
 std::string describe_address(std::uintptr_t address);
@@ -122,9 +125,9 @@ struct Box {
 Box one_row(void* to, const void* from, std::size_t bytes);
 
 /// Enqueues a copy and, if asked to, waits for it. `call` and `place` are for what is wrong with
-/// it.
-cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool wait, cudaStream_t stream,
-                     Place place);
+/// it. A __device__ variable may be named `by_symbol` only, if its address has not been asked for.
+cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool wait, cudaStream_t stream, Place place,
+                     bool by_symbol = false);
 /// The same by the parameters of the 3-D copies.
 cudaError_t copy_3d(const char* call, const cudaMemcpy3DParms* parameters, bool wait, cudaStream_t stream, Place place);
 

@@ -23,5 +23,11 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #endif
+// AddressSanitizer looks after variables that have no section of their own.
+#ifdef __SANITIZE_ADDRESS__
+#define CUDA_ON_CPU_SECTION(name)
+#else
+#define CUDA_ON_CPU_SECTION(name) __attribute__((section(name)))
+#endif
 #define __align__(n) alignas(n)
 #define __builtin_align__(n) alignas(n)

@@ -29,6 +29,8 @@ struct Settings {
   bool strict_barriers = true;
   /// STAGEWISE_CPU_PROTECT=on|off: whether device memory is unreadable while host code runs.
   bool protect = false;
+  /// Whether that may not take long: in programs of compile.sh, where the variable is not set.
+  bool limits_protection = false;
   /// STAGEWISE_CPU_WORKERS=N: OS threads that run blocks; 0, as many as the machine has for this
   /// process.
   unsigned workers = 0;
