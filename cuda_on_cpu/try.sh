@@ -24,6 +24,8 @@ A line of nvcc works with "try" in place of "nvcc": FILES may be .cu, .cpp, .c, 
 CPU, such as -arch, is ignored. Headers are also looked for beside the program and in folders include, inc and common
 there or beside that folder; OpenMP and MPI are found where the program includes them.
 
+A kernel that touches the host's memory, and host code that touches the device's, are told without any option.
+
   --check      runs it several times, always with CUDA on the CPU: threads in three orders, with eager and lazy
                streams, device memory unreadable for the host; once with every access to memory checked, for races,
                reads of what nobody has written and bounds; and once with AddressSanitizer. Says what each run found,

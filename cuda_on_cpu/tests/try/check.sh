@@ -94,6 +94,70 @@ int main() {
 }
 END
 printf '__global__ void kernel(int* x) { x[threadIdx.x] = 1; }\nint main() { kernel<<<1, 32>>>(nullptr); cudaDeviceSynchronize(); }\n' >nowhere.cu
+cat >memory.cu <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+#include <sys/wait.h>
+#include <unistd.h>
+__device__ float weights[8];
+__constant__ float bias;
+int table[4];
+struct Row { float* data; };
+struct Shape { __host__ __device__ virtual int sides() const { return 1; } };
+struct Square : Shape { __host__ __device__ int sides() const override { return 4; } };
+__global__ void twice(float* x) { x[threadIdx.x] *= 2; }
+__global__ void row(Row* r) { r[0].data[0] = 1; }
+__global__ void read(const int* x, int* y) { *y = *x; }
+__global__ void sides(const Shape* s, int* y) { *y = s->sides(); }
+__global__ void construct(Square* s) { new (s) Square; }
+__global__ void pass(const float* x, float* y) { *y = weights[7] + (x != nullptr); }
+template <class T> T* device() { T* p; cudaMalloc(&p, 32 * sizeof(T)); return p; }
+template <class T> T* copied(const T& x) { T* p = device<T>(); cudaMemcpy(p, &x, sizeof(T), cudaMemcpyHostToDevice); return p; }
+void mistake(int number) {
+  float local[8] = {}, *pinned;
+  cudaMallocHost(&pinned, 32);
+  switch (number) {
+    case 0: { std::vector<float> v(32); twice<<<1, 32>>>(v.data()); break; } // line 25
+    case 1: { Row r{new float[2]}; row<<<1, 1>>>(copied(r)); break; }
+    case 2: { Row r{local}; row<<<1, 1>>>(copied(r)); break; }
+    case 3: read<<<1, 1>>>(table, device<int>()); break;
+    case 4: twice<<<1, 8>>>(local); break;
+    case 5: { Square s; sides<<<1, 1>>>(copied(s), device<int>()); break; }
+    case 6: local[0] = *device<float>(); printf("%g\n", local[0]); break;
+    case 7: weights[2] = 1; break;
+    case 8: cudaMemcpy(local, weights, sizeof local, cudaMemcpyDeviceToHost); break;
+    case 9: cudaMemcpyToSymbol("bias", local, 4); break;
+    case 10: free(device<float>()); break;
+    case 11: delete[] pinned; break;
+    case 12: free(pinned); break;
+    default: { // nothing is wrong
+      std::vector<float> v(32, 3);
+      cudaMemcpyToSymbol(weights, v.data(), sizeof weights);
+      cudaHostRegister(v.data(), 128, cudaHostRegisterMapped);
+      twice<<<1, 32>>>(v.data());
+      float* y = device<float>();
+      pass<<<1, 1>>>(std::make_unique<float>().get(), y);
+      Square* const s = device<Square>();
+      construct<<<1, 1>>>(s);
+      sides<<<1, 1>>>(s, reinterpret_cast<int*>(pinned));
+      cudaMemcpy(local, y, 4, cudaMemcpyDeviceToHost);
+      if (local[0] != 4 || v[31] != 6 || *reinterpret_cast<int*>(pinned) != 4) abort();
+    }
+  }
+  cudaDeviceSynchronize();
+  _exit(cudaPeekAtLastError() != cudaSuccess);
+}
+int main() {
+  for (int i = 0; i < 14; ++i) {
+    int status;
+    if (fork() == 0) mistake(i);
+    wait(&status);
+    if (status != (i < 13 ? 256 : 0)) printf("case %d: %x\n", i, status);
+  }
+}
+END
 printf '#include <cstdlib>\nint main() { exit(700); }\n' >exits.cu
 printf 'int main() { return -100; }\n' >negative.cu
 touch text.txt
@@ -199,6 +263,22 @@ type -P mpicxx >/dev/null && expect 0 '' '^rank 1: 3$' ranks.cu --mpi 2
 CUDACXX=$PWD/old/nvcc expect 1 'NVCC_CCBIN=g++-11' '' hello.cu --gpu
 expect 2 "Unknown option '--fast'" '' sorts.cu --fast
 expect 2 'Which program' '' --check
+
+# What kernels do with the host's memory, the host with the device's, and what frees which.
+expect 0 '' '^$' memory.cu
+for sentence in \
+  '13: .*reads .*, which is memory of the host: at byte 0 of the 128 bytes allocated in .*memory.cu:25;' \
+  '14: .*writes .*, which is memory of the host: at byte 0 of the 8 bytes allocated in .*memory.cu:26;' \
+  '14: .*writes .*, which is memory of the host: a local variable;' '13: .*reads .*: a local variable;' \
+  "15: .*reads .*, which is memory of the host: the variable 'table';" \
+  "16: .*reads .*: the virtual functions of 'Square', of an object that the host constructed;" \
+  '31: host code read device memory' "32: host code wrote the __device__ variable 'weights'; use cudaMemcpyToSymbol()" \
+  "33: cudaMemcpy(): the source is the __device__ variable 'weights', .* use cudaMemcpyFromSymbol()" \
+  '34: cudaMemcpyToSymbol(): the symbol is a string' '35: free() was given device memory, .*; use cudaFree()' \
+  '36: delete\[\] was given pinned memory, .*; use cudaFreeHost()' '37: free() was given pinned memory'; do
+  grep -q "memory.cu:$sentence" said || { printf 'Not said: %s\n' "$sentence" >&2; cat said >&2; exit 1; }
+done
+[[ $(grep -c 'CUDA on the CPU: ' said) -eq 13 ]]
 
 expect 0 '' '^Nothing was found in 8 runs' --check "a folder/right.cu" -DFACTOR=2
 expect 0 '' '^Nothing was found in 8 runs. They print the same lines in different orders' hello.cu --check
