@@ -43,8 +43,8 @@ std::string check_side(const char* role, const void* pointer, std::size_t bytes,
   const std::optional<Allocation> found = find_allocation(address);
   if (!found) {
     if (!by_symbol && is_device_variable(address) && !is_asked_for(address)) {
-      return std::string("the ") + role + " is the __device__ variable '" + function_at(address) +
-             "', of which the host knows no address; use cudaMemcpy" + (*role == 's' ? "From" : "To") +
+      return std::string("the ") + role + " is " + name_of_device_variable(address) +
+             ", of which the host knows no address; use cudaMemcpy" + (*role == 's' ? "From" : "To") +
              "Symbol(), or cudaGetSymbolAddress().";
     }
     if (side == Where::device && !is_symbol(address)) {

@@ -84,10 +84,13 @@ class DebugInformation {
   }
 
   std::string function_of(std::uintptr_t address) const {
-    Dwfl_Module* module = dwfl_addrmodule(session_, address);
-    // Variables that begin with zero are in no file's part of the memory.
-    if (module == nullptr) module = dwfl_addrmodule(session_, reinterpret_cast<std::uintptr_t>(&record));
-    return module == nullptr ? "" : demangled(dwfl_module_addrname(module, address));
+    // Variables that begin with zero are in no file's part of the memory, but in the table of the program's symbols.
+    for (const std::uintptr_t place : {address, reinterpret_cast<std::uintptr_t>(&record)}) {
+      Dwfl_Module* const module = dwfl_addrmodule(session_, place);
+      const char* const name = module == nullptr ? nullptr : dwfl_module_addrname(module, address);
+      if (name != nullptr) return demangled(name);
+    }
+    return "";
   }
 
  private:

@@ -182,8 +182,8 @@ void on_fault(int signal, siginfo_t* information, void* raw_context) {
     _exit(1);
   }
   if (memory_fault && is_device_variable(found.address)) {
-    report(place_of(found) + ": host code " + (found.writes ? "wrote" : "read") + " the __device__ variable '" +
-           function_at(found.address) + "'; use cudaMemcpy" + (found.writes ? "To" : "From") + "Symbol().");
+    report(place_of(found) + ": host code " + (found.writes ? "wrote " : "read ") +
+           name_of_device_variable(found.address) + "; use cudaMemcpy" + (found.writes ? "To" : "From") + "Symbol().");
     _exit(1);
   }
   // Not ours: the instruction is tried again, and whoever was here before is told of the fault.

@@ -370,8 +370,8 @@ class TakenMemory final : public HostMemory {
              "', of an object that the host constructed; construct it in a kernel.";
     }
     if (is_device_variable(address)) {
-      return "which is the address that the host knows of the __device__ variable '" + name +
-             "'; name it in the kernel, or use cudaGetSymbolAddress().";
+      return "which is the address that the host knows of " + name_of_device_variable(address) +
+             "; name it in the kernel, or use cudaGetSymbolAddress().";
     }
     return host + (name.empty() ? "a constant" : "the variable '" + name + "'") +
            "; a kernel needs memory of cudaMalloc(), or a __device__ variable.";
@@ -475,7 +475,7 @@ void check_free(const char* how, const void* pointer, const void* from) {
   if (pointer == nullptr || runs_in_kernel()) return;
   const std::uintptr_t address = address_of(pointer);
   if (is_device_variable(address) || is_managed_variable(address)) {
-    refuse_to_free(how, "the __device__ variable '" + function_at(address) + "', which stays.", from);
+    refuse_to_free(how, name_of_device_variable(address) + ", which stays.", from);
   }
   const std::optional<Allocation> found = find_allocation(address);
   if (!found || found->registered) return;

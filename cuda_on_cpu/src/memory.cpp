@@ -379,6 +379,11 @@ bool is_device_variable(std::uintptr_t address) {
          is_between(address, cuda_on_cpu_zeros_begin, cuda_on_cpu_zeros_end);
 }
 
+std::string name_of_device_variable(std::uintptr_t address) {
+  const std::string name = function_at(address);
+  return name.empty() ? "a __device__ variable" : "the __device__ variable '" + name + "'";
+}
+
 bool is_managed_variable(std::uintptr_t address) {
   return is_between(address, cuda_on_cpu_managed_begin, cuda_on_cpu_managed_end);
 }

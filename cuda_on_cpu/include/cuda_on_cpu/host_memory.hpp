@@ -82,6 +82,8 @@ inline ProtectionTime protection_time;
 /// A `__device__` or `__constant__` variable, or a `__managed__` one. The translator tells the compiler where they
 /// belong in programs of compile.sh; in others, none is known.
 bool is_device_variable(std::uintptr_t address);
+/// "the __device__ variable 'weights'", if its name is known.
+std::string name_of_device_variable(std::uintptr_t address);
 /// Likewise.
 bool is_managed_variable(std::uintptr_t address);
 /// Whether the program has asked for its address, by cudaGetSymbolAddress().

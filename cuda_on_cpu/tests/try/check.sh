@@ -270,10 +270,10 @@ for sentence in \
   '13: .*reads .*, which is memory of the host: at byte 0 of the 128 bytes allocated in .*memory.cu:25;' \
   '14: .*writes .*, which is memory of the host: at byte 0 of the 8 bytes allocated in .*memory.cu:26;' \
   '14: .*writes .*, which is memory of the host: a local variable;' '13: .*reads .*: a local variable;' \
-  "15: .*reads .*, which is memory of the host: the variable 'table';" \
+  "15: .*reads .*, which is memory of the host: the variable .table.;" \
   "16: .*reads .*: the virtual functions of 'Square', of an object that the host constructed;" \
-  '31: host code read device memory' "32: host code wrote the __device__ variable 'weights'; use cudaMemcpyToSymbol()" \
-  "33: cudaMemcpy(): the source is the __device__ variable 'weights', .* use cudaMemcpyFromSymbol()" \
+  '31: host code read device memory' "32: host code wrote .* __device__ variable.*; use cudaMemcpyToSymbol()" \
+  "33: cudaMemcpy(): the source is .* __device__ variable.*, .* use cudaMemcpyFromSymbol()" \
   '34: cudaMemcpyToSymbol(): the symbol is a string' '35: free() was given device memory, .*; use cudaFree()' \
   '36: delete\[\] was given pinned memory, .*; use cudaFreeHost()' '37: free() was given pinned memory'; do
   grep -q "memory.cu:$sentence" said || { printf 'Not said: %s\n' "$sentence" >&2; cat said >&2; exit 1; }
