@@ -28,8 +28,9 @@ A kernel that touches the host's memory, and host code that touches the device's
 
   --check      runs it several times, always with CUDA on the CPU: threads in three orders, with eager and lazy
                streams, device memory unreadable for the host; once with every access to memory checked, for races,
-               reads of what nobody has written and bounds; and once with AddressSanitizer. Says what each run found,
-               and whether all print the same.
+               reads of what nobody has written, bounds and waits for streams that are missing; and once with
+               AddressSanitizer. Says what each run found, and whether all print the same. Ends at once if no block
+               of a kernel ends for 10 s.
   --count      runs it with CUDA on the CPU, and prints what its kernels ask of memory, by line: requests of warps,
                sectors of global memory for each, bank conflicts in shared memory, lanes that take part
   --mpi N      runs it in N processes by mpirun; mpirun may also stand before this command
@@ -208,10 +209,21 @@ names=$(printf '|%s' "${files[@]##*/}")
 names=${names:1}
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'printf "\ntry: %s was interrupted.\n" "$name" >&2; exit 130' INT
+child=''
+trap '[[ -z $child ]] || kill "$child" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'printf "\ntry: %s was interrupted.\n" "$name" >&2; sleep 0.2; exit 130' INT # a moment for the own handler of the program
 trap 'exit 143' TERM
 program=$work/${name%.cu}
+
+# await COMMAND...: runs it so that a signal ends the waiting, and the command, at once.
+await() {
+  local code=0
+  "$@" <&0 &
+  child=$!
+  wait "$child" || code=$?
+  child=''
+  return "$code"
+}
 
 # ---------------------------------------------------------------------------------------------------
 # Compiling
@@ -353,7 +365,11 @@ signal_of() {
 
 # run PROGRAM: as if it were here. The shell's own message about a signal is suppressed.
 run() {
-  { (if [[ -n $processes ]]; then exec "${launcher[@]}" "$@"; else exec -a "./${name%.cu}" "$@"; fi 2>&3); } 3>&2 2>/dev/null
+  { await exec_program "$@" 2>&3; } 3>&2 2>/dev/null
+}
+exec_program() {
+  trap - INT QUIT # which the shell has made a command in the background ignore
+  if [[ -n $processes ]]; then exec "${launcher[@]}" "$@"; else exec -a "./${name%.cu}" "$@"; fi
 }
 
 # ended EXIT-CODE: how the program ended, in words.
@@ -389,7 +405,7 @@ run_once() {
       compile "$build" "$program"
     fi
   fi
-  run "$program" "${arguments[@]}" || code=$?
+  STAGEWISE_CPU_PROGRESS=${STAGEWISE_CPU_PROGRESS:-on} run "$program" "${arguments[@]}" || code=$?
   if [[ $code -ne 130 && $(ended "$code") != *" exit code $code" ]]; then
     fail "$name $(ended "$code"). The option --check may say where." "$code"
   fi
@@ -449,14 +465,14 @@ differs=no
 # check_run TITLE PROGRAM NUMBER: runs the program and says what the run found.
 check_run() {
   local title=$1 code=0 difference number usual other said=$work/$3.err
-  { (exec timeout 120 "${launcher[@]}" "$2" "${arguments[@]}" </dev/null >"$work/$3.out" 2>"$said"); } 2>/dev/null || code=$?
+  { await timeout 120 "${launcher[@]}" "$2" "${arguments[@]}" </dev/null >"$work/$3.out" 2>"$said"; } 2>/dev/null || code=$?
   [[ -z $processes ]] || sort -o "$work/$3.out" "$work/$3.out" # whichever process is first
   if [[ $3 -eq 0 && -s $work/0.out ]]; then
     tr -d '\036' <"$work/0.out" | awk 'NR <= 20 { print "  | " $0 } END { if (NR > 20) print "  | ... and " NR - 20 " more lines" }'
   fi
   local results=()
   [[ $code -eq 0 || $code -eq 124 ]] || results+=("$(ended "$code")")
-  [[ $code -ne 124 ]] || results+=("did not end within two minutes")
+  [[ $code -ne 124 ]] || results+=("did not come to its end")
   [[ -z $(findings "$said") ]] || results+=("reports a mistake")
   [[ $3 -gt 0 ]] || usual_code=$code
   if [[ $3 -gt 0 && $code -eq $usual_code ]]; then
@@ -488,7 +504,7 @@ check_run() {
 }
 
 check_all() {
-  local number=0 order streams
+  local number=0 code=0 order streams
   [[ -e $build-asan/CMakeCache.txt ]] ||
     echo "==> The first --check takes two minutes or three: it builds what later ones have. Each runs $name nine times." >&2
   build_runtime "$build"
@@ -501,10 +517,15 @@ check_all() {
   [[ $(${CXX:-c++} --version) != *clang* ]] || sanitizers+=(-D__SANITIZE_ADDRESS__=1)
   compile "$build-asan" "$program-asan" "$printing" "${sanitizers[@]}"
   say "$name, on CUDA on the CPU:"
-  export STAGEWISE_CPU_PROTECT=on
+  export STAGEWISE_CPU_PROTECT=on STAGEWISE_CPU_PROGRESS=limit
   # Once more as usual, to know what differs anyway.
-  { (STAGEWISE_CPU_THREAD_ORDER=forward STAGEWISE_CPU_STREAMS=eager STAGEWISE_CPU_SEED=1 exec timeout 120 "${launcher[@]}" "$program" \
-    "${arguments[@]}" </dev/null >"$work/again.out"); } 2>/dev/null || true
+  STAGEWISE_CPU_THREAD_ORDER=forward STAGEWISE_CPU_STREAMS=eager STAGEWISE_CPU_SEED=1 \
+    await timeout 120 "${launcher[@]}" "$program" "${arguments[@]}" </dev/null >"$work/again.out" 2>"$work/again.err" || code=$?
+  if [[ $code -eq 124 ]]; then # nor would the others
+    findings "$work/again.err"
+    say "The first run did not come to its end, so there are no others."
+    exit 1
+  fi
   [[ -z $processes ]] || sort -o "$work/again.out" "$work/again.out"
   for streams in eager lazy; do
     for order in forward reverse random; do
@@ -514,7 +535,7 @@ check_all() {
       number=$((number + 1))
     done
   done
-  unset STAGEWISE_CPU_THREAD_ORDER STAGEWISE_CPU_STREAMS STAGEWISE_CPU_SEED STAGEWISE_CPU_PROTECT
+  unset STAGEWISE_CPU_THREAD_ORDER STAGEWISE_CPU_STREAMS STAGEWISE_CPU_SEED STAGEWISE_CPU_PROTECT STAGEWISE_CPU_PROGRESS
   STAGEWISE_CPU_OBSERVE=mistakes check_run "every access" "$program-instrumented" "$number"
   number=$((number + 1))
   export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}

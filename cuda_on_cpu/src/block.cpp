@@ -20,6 +20,7 @@
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
+#include "cuda_on_cpu/progress.hpp"
 
 __thread uint3 threadIdx;
 __thread uint3 blockIdx;
@@ -670,6 +671,7 @@ void Worker::execute(RunningLaunch& launch, Run run) {
   this_worker = this;
   gridDim = launch.configuration.grid;
   blockDim = launch.configuration.block;
+  const Watched watched(launch);
   try {
     run();
   } catch (const std::bad_alloc&) {

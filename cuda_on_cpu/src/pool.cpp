@@ -19,6 +19,7 @@
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/host_memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
+#include "cuda_on_cpu/progress.hpp"
 #include "cuda_on_cpu/settings.hpp"
 
 namespace cuda_on_cpu {
@@ -100,7 +101,7 @@ class Pool {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
-    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, signal);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGURG}) sigdelset(&all, signal);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = true;
     is_set_up_.reset();
@@ -224,6 +225,7 @@ void run(RunningLaunch& launch) {
 void forget_pool() {
   pool = nullptr;
   helping_threads = 0;
+  forget_watch();
 }
 
 }  // namespace cuda_on_cpu

@@ -51,6 +51,7 @@ Settings read_settings() {
   read.seed = number("STAGEWISE_CPU_SEED", read.seed, 0, std::numeric_limits<std::uint64_t>::max());
   read.strict_barriers = word("STAGEWISE_CPU_STRICT_BARRIERS", {"on", "off"}, 0) == 0;
   read.protect = word("STAGEWISE_CPU_PROTECT", {"on", "off"}, 1) == 0;
+  read.progress = static_cast<Progress>(word("STAGEWISE_CPU_PROGRESS", {"off", "on", "limit"}, 0));
   read.workers = static_cast<unsigned>(number("STAGEWISE_CPU_WORKERS", 0, 1, 1024));
   read.devices = static_cast<int>(number("STAGEWISE_CPU_DEVICES", 1, 1, 64));
   read.multiprocessors = static_cast<int>(

@@ -13,6 +13,10 @@ namespace cuda_on_cpu {
 /// In which order threads start.
 enum class ThreadOrder { forward, reverse, random };
 
+/// What is done about kernels that take long: nothing; how far they are is said; the program is ended
+/// if no block has ended for some time.
+enum class Progress { off, on, limit };
+
 /// Each is read from the environment variable that its comment names.
 struct Settings {
   /// STAGEWISE_CPU_STREAMS=eager|lazy: whether work runs when it is enqueued, or only when somebody
@@ -31,6 +35,9 @@ struct Settings {
   bool protect = false;
   /// Whether that may not take long: in programs of compile.sh, where the variable is not set.
   bool limits_protection = false;
+  /// STAGEWISE_CPU_PROGRESS=off|on|limit: whether kernels that take long say how far they are, and
+  /// where a block is that does not end; with limit, that ends the program.
+  Progress progress = Progress::off;
   /// STAGEWISE_CPU_WORKERS=N: OS threads that run blocks; 0, as many as the machine has for this
   /// process.
   unsigned workers = 0;
