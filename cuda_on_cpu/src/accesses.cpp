@@ -46,6 +46,10 @@ const Fiber* resume_thread() {
 [[gnu::noinline]] void note_elsewhere(const volatile void* pointer, unsigned bytes, Kind kind, void* called_from) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const Fiber* const fiber = resume_thread();
+  if (fiber == nullptr && observer->watches_host) [[unlikely]] {
+    observer->host_access({address, reinterpret_cast<std::uintptr_t>(called_from) - 1, bytes, kind.reads, kind.writes,
+                           kind.is_atomic, kind.is_volatile, kind.releases, kind.acquires, nullptr});
+  }
   if (fiber == nullptr || address - running.stack < running.stack_bytes) return;
   const MemoryRange* range = nullptr;
   if (!this_worker->block().arena->contains(const_cast<const void*>(pointer))) {

@@ -101,6 +101,16 @@ std::string check_copy(const Box& box, cudaMemcpyKind kind, bool by_symbol) {
   return wrong.empty() ? check_side("source", box.from.begin, box.from.bytes(box.extent), from, by_symbol) : wrong;
 }
 
+/// The host has waited for a copy: if that is between devices, for both.
+void note_wait_of_copy(const Box& box, cudaStream_t handle) {
+  if (observer == nullptr) return;
+  const std::lock_guard lock(engine());
+  const auto from = find_allocation(reinterpret_cast<std::uintptr_t>(box.from.begin));
+  const auto to = find_allocation(reinterpret_cast<std::uintptr_t>(box.to.begin));
+  if (from && to && from->device != to->device) note_wait_for_all();
+  if (Stream* const stream = find_stream(handle); stream != nullptr) note_wait(*stream);
+}
+
 bool is_too_narrow(const Extent& extent, std::size_t pitch, std::size_t slice) {
   return (extent.height > 1 && pitch < extent.width) || (extent.depth > 1 && slice < extent.height * pitch);
 }
@@ -164,7 +174,9 @@ cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool
     if (const cudaError_t error = may_wait(call); error != cudaSuccess) return error;
   }
   bool kept = false;
+  const bool is_waited_for = observer != nullptr && (wait || is_pageable(box.to.begin));
   const auto now = [&] {
+    called = {call, place, is_waited_for};
     ++counters().copies;
     box.copy();
   };
@@ -178,6 +190,7 @@ cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool
   };
   const cudaError_t error = submit(stream, now, later, cudaGraphNodeTypeMemcpy);
   if (error != cudaSuccess) return record(error);
+  if (is_waited_for && !kept) note_wait_of_copy(box, stream);
   if (!wait) return cudaSuccess;
   const bool on_device = kind == cudaMemcpyDeviceToDevice;
   if (!on_device) ++counters().host_synchronizations;
@@ -212,7 +225,13 @@ cudaError_t fill_box(const char* call, const Side<char>& to, const Extent& exten
   if (!wrong.empty()) {
     return refuse(place, std::string(call) + ": " + wrong);
   }
+  bool is_waited_for = false;  // as a fill of memory that the host can access is
+  if (observer != nullptr && stream == nullptr) {
+    const auto target = find_allocation(reinterpret_cast<std::uintptr_t>(to.begin));
+    is_waited_for = target && target->kind != MemoryKind::device;
+  }
   const auto fill = [=] {
+    called = {call, place, is_waited_for};
     ++counters().copies;
     for (std::size_t z = 0; z < extent.depth; ++z) {
       for (std::size_t y = 0; y < extent.height; ++y) {
@@ -225,8 +244,10 @@ cudaError_t fill_box(const char* call, const Side<char>& to, const Extent& exten
       }
     }
   };
-  return record(submit(
-      stream, fill, [&]() -> Work { return fill; }, cudaGraphNodeTypeMemset));
+  const cudaError_t error = submit(
+      stream, fill, [&]() -> Work { return fill; }, cudaGraphNodeTypeMemset);
+  if (is_waited_for) note_wait_of_copy({to, {to.begin}, extent}, stream);
+  return record(error);
 }
 
 /// From now on, copies may name the symbol's address as device memory.

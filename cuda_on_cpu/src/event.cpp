@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
@@ -84,6 +85,7 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
   event->recorded = true;
   event->mark = {};
   if (at_once) {
+    if (observer != nullptr) event->clock = clock_of(*stream);
     happen(*event);
   } else {
     keep(*stream, [event] { happen(*event); });
@@ -130,6 +132,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle, 
   }
   if (at_once) {
     wait_until_happened(*event);
+    stream->clock.learn(event->clock);
   } else if (event->mark.stream != nullptr && !has_happened(*event)) {
     const Mark mark = event->mark;
     keep(*stream, [mark] { run_until(mark); });
@@ -145,6 +148,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
   if (event->capture != nullptr) return record(cudaErrorCapturedEvent);
   ++counters().host_synchronizations;
   wait_until_happened(*event);
+  note_wait(event->clock);
   return sticky_error();
 }
 
@@ -154,7 +158,10 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
   const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
   if (event->capture != nullptr) return record(cudaErrorCapturedEvent);
-  if (has_happened(*event)) return cudaSuccess;
+  if (has_happened(*event)) {
+    note_wait(event->clock);
+    return cudaSuccess;
+  }
   run_until({event->mark.stream, event->mark.stream->done + 1});
   return cudaErrorNotReady;
 }
@@ -169,6 +176,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start_handle, 
     return record(cudaErrorInvalidResourceHandle);
   }
   if (!has_happened(*start) || !has_happened(*end)) return record(cudaErrorNotReady);
+  note_wait(end->clock);
   *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
   return cudaSuccess;
 }

@@ -96,6 +96,18 @@ void end_by_race(const Culprit& later, const Culprit& earlier) {
   end(cudaErrorLaunchFailure, later, [&] { return describe_race(later, earlier); });
 }
 
+std::string describe_piece(const std::string& begin, const std::string& piece, std::uint32_t what) {
+  const Record earlier{1, 0, what};
+  return begin + " what " + piece + " " + (earlier.has(Record::writes) ? "writes" : "reads") +
+         (is_copy(what) ? "" : in_place_of(to_instruction(what))) +
+         ", and nothing makes it wait for that other stream: cudaStreamSynchronize() would, or cudaStreamWaitEvent() "
+         "for an event recorded there.";
+}
+
+void end_by_piece(const Culprit& later, const std::string& piece, std::uint32_t what) {
+  end(cudaErrorLaunchFailure, later, [&] { return describe_piece(verb(later), piece, what); });
+}
+
 void end_by_peer(const Culprit& later, std::uint32_t what) {
   end(cudaErrorLaunchFailure, later, [&] { return describe_peer(verb(later), what); });
 }

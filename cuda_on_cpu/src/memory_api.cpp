@@ -10,6 +10,7 @@
 
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
@@ -145,7 +146,14 @@ cudaError_t cudaFree(void* pointer, Place place) { return free_memory("cudaFree(
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, Place place) {
   cudaError_t result = cudaSuccess;
   const cudaError_t error = submit(
-      stream, [&] { result = release_allocation("cudaFreeAsync()", pointer, false, place); },
+      stream,
+      [&] {
+        called = {"cudaFreeAsync()", place};
+        const auto found = find_allocation(reinterpret_cast<std::uintptr_t>(pointer));
+        if (found && !found->freed && pointer == reinterpret_cast<void*>(found->begin))
+          note_filled(pointer, found->bytes);
+        result = release_allocation("cudaFreeAsync()", pointer, false, place);
+      },
       [&]() -> Work { return [=] { release_allocation("cudaFreeAsync()", pointer, false, place); }; });
   return record(error != cudaSuccess ? error : result);
 }

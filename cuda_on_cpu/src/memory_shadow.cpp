@@ -134,6 +134,14 @@ GlobalShadow* GlobalShadows::of_peers(std::uintptr_t address) {
   return memory != nullptr && memory->peers != nullptr ? memory : nullptr;
 }
 
+GlobalShadow* GlobalShadows::at_host_call(std::uintptr_t address) {
+  const MemoryRange* const variable = variables();
+  const std::optional<Allocation> found = find_allocation(address);
+  if (found && found->freed) return nullptr;
+  if (!found && address - variable->begin >= variable->end - variable->begin) return nullptr;
+  return look_up(found ? MemoryRange{found->pages, 0, 0, 0} : *variable, known_frees_);
+}
+
 void GlobalShadows::filled(std::uintptr_t begin, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   GlobalShadow* const memory = at(begin);
@@ -156,23 +164,26 @@ void GlobalShadows::clear() {
 GlobalShadow* GlobalShadows::look_up(const MemoryRange& range, std::uint64_t frees) try {
   std::uintptr_t begin = range.begin;
   std::size_t bytes = range.end - range.begin;
+  bool is_of_host = false;
   if (!range.of_variables) {
     const std::optional<Allocation> found = find_allocation(range.begin);
     if (!found || found->freed) return nullptr;
     begin = found->begin;
     bytes = found->bytes;
+    is_of_host = found->kind != MemoryKind::device;
   }
   const std::lock_guard lock(mutex_);
   std::unique_ptr<GlobalShadow>& memory = allocations_[begin];
   if (memory == nullptr) {
     memory = std::make_unique<GlobalShadow>(begin, bytes, false);
+    memory->of_host = !range.of_variables && is_of_host;
   }
   if (known_frees_ != frees || known_.empty()) {  // ranges have new numbers
     known_frees_ = frees;
     known_.clear();
     first_known_ = range.number;
   }
-  if (range.number < first_known_) return memory.get();
+  if (range.number < first_known_ || range.end == 0) return memory.get();
   if (range.number - first_known_ >= known_.size()) known_.resize(range.number - first_known_ + 1);
   return known_[range.number - first_known_] = memory.get();
 } catch (const std::bad_alloc&) {

@@ -12,6 +12,9 @@
 /// atomic ones. What their reader finds is ordered after all that any thread of the writer's block
 /// had done up to its fence.
 ///
+/// Pieces of work in streams, and the host, have vector clocks: see stream_clock.hpp. Work whose order
+/// the host knows is over for all that comes later.
+///
 /// Words that synchronize threads without a fence are declared (declare.h). They order what their
 /// sender knows to be over, and nothing else. Each process remembers its own accesses; for memory
 /// that several share, see peer_checks.hpp.
@@ -20,7 +23,6 @@
 ///  - a memcpy() of a few bytes that g++ compiles into moves,
 ///  - what MPI and the like write into device memory: it counts as unwritten,
 ///  - accesses to memory that kernels allocate by malloc(),
-///  - launches in different streams that nothing orders,
 ///  - a __syncwarp() that is missing between volatile accesses,
 ///  - races in which both write the same value.
 #include <algorithm>
@@ -30,11 +32,13 @@
 #include <utility>
 
 #include "cuda_on_cpu/block.hpp"
+#include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/findings.hpp"
 #include "cuda_on_cpu/memory_shadow.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/peer_checks.hpp"
 #include "cuda_on_cpu/shadow.hpp"
+#include "cuda_on_cpu/stream.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -49,12 +53,53 @@ class CheckingObserver final : public Observer {
     unwritten_read_ = {};
     suspicion_ = {};
     if (now_ > max_time / 2) begin_anew();
-    before_all_ = advance();  // launches are ordered
+    over_ = began_ = before_all_ = advance();  // launches are ordered, but for those in parallel streams
+    kept_ = began_;
+    if (pieces_.is_empty()) return;
+    over_ = pieces_.first_in_parallel(began_);
+    if (several_streams_) kept_ = pieces_.first(began_);
+    std::string& what = pieces_.last().what;
+    what = what.empty() ? "kernel '" + std::string(launch.kernel) + "' (launched in " + to_string(launch.place) + ")"
+                        : "a graph";
   }
   void end_launch(RunningLaunch& /*launch*/) override {
     forget_running();
     absorb_all();
     last_block_ = nullptr;
+  }
+
+  void piece_begins(const PieceNumber& number, const StreamClock& clock, bool several_streams) override {
+    several_streams_ = several_streams;
+    pieces_.begin(number, clock, host_clock, advance());
+    watches_host = true;
+  }
+  void host_waited(const StreamClock& clock) override {
+    host_clock.learn(clock);
+    pieces_.forget_those_over(host_clock);
+    watches_host = !pieces_.is_empty();
+  }
+  void host_function_begins() override { host_waited(pieces_.known()); }  // whose effects may tell the host
+  void host_access(const Access& access) override {
+    const std::unique_lock lock(engine(), std::try_to_lock);  // a kernel may wait for the host
+    if (!lock.owns_lock()) return;
+    const GlobalShadow* const memory = global_.at_host_call(access.address);
+    if (memory == nullptr || !memory->of_host || !memory->contains(access.address, access.bytes)) return;
+    if (access.is_atomic || access.is_volatile) {  // perhaps a flag that tells the host
+      note_wait_for_all();
+      return;
+    }
+    Record other;
+    memory->words.look(access.address, access.bytes, [&](const Record& record) {
+      if (!record.exists() || !(access.writes || record.has(Record::writes))) return;
+      const Pieces::Piece* const piece = pieces_.at(record.time);
+      if (piece != nullptr && !host_clock.covers(piece->number)) other = record;
+    });
+    if (!other.exists()) return;
+    const std::string place = place_of_instruction(access.instruction);
+    report((place.empty() ? "" : place + ": ") + "host code " + (access.writes ? "writes" : "reads") + " what " +
+           earlier_piece(other) + " " + (other.has(Record::writes) ? "writes" : "reads") +
+           ", and has not waited for that: cudaDeviceSynchronize() in between is missing.");
+    note_wait_for_all();  // it is told once
   }
 
   void start_block(const Block& block) override {
@@ -91,7 +136,7 @@ class CheckingObserver final : public Observer {
   void ordered_otherwise() override {
     report_late();
     absorb_all();
-    before_all_ = advance();
+    over_ = before_all_ = advance();
   }
   void fenced(const Fiber& fiber) override {
     BlockClock& clock = shadow_of(*fiber.block).clock;
@@ -154,9 +199,13 @@ class CheckingObserver final : public Observer {
     global_.shared(begin, bytes, file, offset);
   }
   void freed(std::uintptr_t begin) override { global_.freed(begin); }
-  void copied(std::uintptr_t begin, std::size_t bytes) override { check_copy(begin, bytes, false); }
+  void copied(std::uintptr_t begin, std::size_t bytes) override {
+    check_piece(begin, bytes, false);
+    check_copy(begin, bytes, false);
+  }
   void filled(std::uintptr_t begin, std::size_t bytes) override {
     global_.filled(begin, bytes);
+    check_piece(begin, bytes, true);
     check_copy(begin, bytes, true);
   }
 
@@ -164,7 +213,7 @@ class CheckingObserver final : public Observer {
     BlockShadow& block = shadow_of(*fiber.block);
     running.shared = block.words.window(block.begin, block.bytes);
     running.quiet.fill(no_mark);
-    if (suspicion_.exists() || block.clock.has_acquired) return;
+    if (suspicion_.exists() || block.clock.has_acquired || over_ < before_all_) return;
     running.quiet = {mark_of(now_, fiber.thread / 32), mark_of(now_, of_block), mark_of(before_all_, of_all)};
   }
   Window window(const MemoryRange& range) override {
@@ -209,7 +258,8 @@ class CheckingObserver final : public Observer {
   void begin_anew() {
     absorb_all();
     peers_.begin_anew(now_);
-    now_ = before_all_ = 1;  // a word without accesses has 0
+    pieces_.forget_all();
+    now_ = before_all_ = over_ = began_ = kept_ = 1;  // a word without accesses has 0
     global_.clear();
     for (const auto& [arena, shadow] : blocks_) {
       shadow->words.clear();
@@ -257,7 +307,7 @@ class CheckingObserver final : public Observer {
       std::memset(&block.state[access.address - block.begin],
                   access.begins_copy ? BlockShadow::on_its_way : BlockShadow::written, access.bytes);
     }
-    check_races(fiber, block, block.words, access);
+    check_races(fiber, block, block.words, access, before_all_);
     if (access.reads && is_on_its_way) [[unlikely]]
       end_by_copy(culprit_of(fiber, access));
     if (access.reads && !is_written) [[unlikely]]
@@ -273,7 +323,7 @@ class CheckingObserver final : public Observer {
     const std::size_t offset = access.address - memory.begin;
     const bool is_written = !access.reads || memory.written.any(offset, access.bytes);
     if (access.writes) memory.written.set(offset, access.bytes);
-    check_races(fiber, block, memory.words, access);
+    check_races(fiber, block, memory.words, access, memory.of_host ? pieces_.first(began_) : kept_);
     if (memory.peers != nullptr) check_peers(memory, offset, fiber, access, block.clock);
     if (!is_written) [[unlikely]]
       note_unwritten(fiber, access);
@@ -282,14 +332,16 @@ class CheckingObserver final : public Observer {
   Accessor accessor_of(const Fiber& fiber, const BlockClock& clock, bool is_shared, std::uint32_t what) const {
     Accessor self{};
     self.clock = &clock;
-    self.over = std::max({before_all_, clock.acquired_by_all, clock.acquired[fiber.thread]});
+    self.pieces = &pieces_;
+    self.began = began_;
+    self.over = std::max({over_, clock.acquired_by_all, clock.acquired[fiber.thread]});
     self.over_in_block = std::max(self.over, clock.barrier);
     if (is_shared) self.over = self.over_in_block;
     self.record = {now_, clock.number << thread_bits | fiber.thread, what};
     return self;
   }
 
-  void check_races(const Fiber& fiber, BlockShadow& block, Words& words, const Access& access) {
+  void check_races(const Fiber& fiber, BlockShadow& block, Words& words, const Access& access, Time kept) {
     BlockClock& clock = block.clock;
     Accessor self = accessor_of(fiber, clock, access.is_shared(), to_what(access));
     const bool orders = access.is_atomic || access.is_volatile;
@@ -301,10 +353,10 @@ class CheckingObserver final : public Observer {
     bool is_certain = false;
     const Time over = self.over;
     const Moment moment{now_,
-                        access.is_shared() ? self.over_in_block : before_all_,
-                        access.is_shared() ? std::max(before_all_, block.started) : before_all_,
+                        access.is_shared() ? self.over_in_block : kept,
+                        access.is_shared() ? std::max(before_all_, block.started) : kept,
                         !orders,
-                        !clock.has_acquired,
+                        !clock.has_acquired && over_ == before_all_,
                         launch_->configuration.cooperative};
     words.visit(access.address, access.bytes, self, moment, [&](Cell& cell) {
       if (orders) self.over = std::max(over, cell.released);
@@ -326,6 +378,7 @@ class CheckingObserver final : public Observer {
     });
     if (earlier.exists()) [[unlikely]] {
       const Culprit later = culprit_of(fiber, access);
+      if (earlier.time < began_) end_by_piece(later, earlier_piece(earlier), earlier.what);
       const Culprit other = to_culprit(earlier, clock, fiber);
       if (is_certain) end_by_race(later, other);
       suspicion_.raise(later, other, access);
@@ -343,6 +396,43 @@ class CheckingObserver final : public Observer {
     const PeerRecord race = peers_.check(*memory.peers, offset, access, self);
     forget_running();  // a flag may have been read
     if (race.exists()) end_by_peer(culprit_of(fiber, access), race.what);
+  }
+
+  /// What has made an access before the piece that runs, or host code, began.
+  std::string earlier_piece(const Record& record) const {
+    const Pieces::Piece* const piece = pieces_.at(record.time);
+    return piece == nullptr || piece->what.empty() ? "a copy" : piece->what;
+  }
+
+  /// The piece that runs, which is no kernel, reads or writes memory.
+  void check_piece(std::uintptr_t begin, std::size_t bytes, bool writes) {
+    if (pieces_.is_empty() || called.call == nullptr) return;
+    const Time first = pieces_.first_in_parallel(now_);
+    if (first == now_ && called.is_waited_for) return;  // all before is over for it, and it for all that comes
+    GlobalShadow* const memory = global_.at_host_call(begin);
+    if (memory == nullptr || begin - memory->begin + bytes > memory->bytes) return;
+    if (pieces_.last().what.empty()) pieces_.last().what = std::string(called.call) + " in " + to_string(called.place);
+    static BlockClock none;
+    constexpr ThreadNumber of_no_thread = ~ThreadNumber{0};
+    const Time began = pieces_.last().begin;
+    const Accessor self{
+        &none, &pieces_, began, std::min(first, began), began, {now_, of_no_thread, writes ? Record::writes : 0}};
+    const Time kept = pieces_.first(began);
+    const Moment moment{now_, kept, kept, true, false, false};
+    Record earlier;
+    for (std::size_t i = 0; i < bytes && !earlier.exists(); i += 64) {
+      const auto size = static_cast<unsigned>(std::min<std::size_t>(64, bytes - i));
+      memory->words.visit(begin + i, size, self, moment, [&](Cell& cell) {
+        if (const Record* const race = find_race(cell, self); race != nullptr) earlier = *race;
+        add(cell, self);
+        return !earlier.exists();
+      });
+    }
+    if (!earlier.exists()) return;
+    const bool frees = std::strncmp(called.call, "cudaFree", 8) == 0;
+    const char* const verb = frees ? " frees" : (writes ? " writes" : " reads");
+    report_at(called.place, describe_piece(std::string(called.call) + verb, earlier_piece(earlier), earlier.what));
+    note_wait_for_all();  // it is told once
   }
 
   void check_copy(std::uintptr_t begin, std::size_t bytes, bool writes) {
@@ -385,6 +475,11 @@ class CheckingObserver final : public Observer {
   const RunningLaunch* launch_ = nullptr;
   Time now_ = 0;
   Time before_all_ = 0;  ///< all accesses before that time are over
+  Time began_ = 0;       ///< the launch
+  Time over_ = 0;        ///< as before_all_, but earlier if there is work in parallel streams
+  Time kept_ = 0;        ///< accesses before that time need not be remembered
+  Pieces pieces_;
+  bool several_streams_ = false;
   UnwrittenRead unwritten_read_;
   Suspicion suspicion_;
 

@@ -12,6 +12,7 @@
 #include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 
 namespace cuda_on_cpu {
@@ -21,6 +22,8 @@ struct Streams {
   std::map<Stream*, std::shared_ptr<Stream>> all;  ///< that have not been destroyed
   std::map<int, Stream*> legacy;
   std::set<Capture*> captures;
+  StreamClock destroyed;           ///< what those have had to do
+  StreamClock destroyed_blocking;  ///< likewise, those that the default stream waits for
 };
 
 Streams& streams() {
@@ -169,6 +172,45 @@ void keep(Stream& stream, Work work, cudaGraphNodeType type) {
   ++stream.enqueued;
 }
 
+StreamClock clock_of(Stream& stream) {
+  StreamClock clock = stream.clock;
+  clock.learn(observer->host_clock);
+  if (stream.legacy) {
+    clock.learn(streams().destroyed_blocking);
+    for (const auto& [other, owner] : streams().all) {
+      if (other->device == stream.device && is_blocking(*other)) clock.learn(other->clock);
+    }
+  } else if (is_blocking(stream)) {
+    clock.learn(legacy_stream(stream.device).clock);
+  }
+  return clock;
+}
+
+void begin_piece(Stream& stream) {
+  if (observer == nullptr) [[likely]]
+    return;
+  static std::size_t streams_so_far = 0;
+  if (stream.last.piece++ == 0) stream.last.stream = streams_so_far++;
+  stream.clock = clock_of(stream);
+  stream.clock.learn(stream.last);
+  called = {};
+  observer->piece_begins(stream.last, stream.clock, streams_so_far > 1);
+}
+
+void note_wait(const StreamClock& clock) {
+  if (observer != nullptr) observer->host_waited(clock);
+}
+
+void note_wait(Stream& stream) {
+  if (observer != nullptr) observer->host_waited(stream.legacy ? clock_of(stream) : stream.clock);
+}
+
+void note_wait_for_all() {
+  if (observer == nullptr) return;
+  observer->host_waited(streams().destroyed);
+  for (const auto& [handle, stream] : streams().all) observer->host_waited(stream->clock);
+}
+
 void perform(const std::function<void()>& work) {
   if (sticky_error() != cudaSuccess) return;
   const DeviceMemoryAccess access;
@@ -216,6 +258,7 @@ cudaError_t wait_for(cudaStream_t handle) {
   }
   if (stream->legacy) keep_order_with_default_stream(*stream);
   run_until({stream->shared_from_this(), stream->enqueued});
+  note_wait(*stream);
   return sticky_error();
 }
 
@@ -223,12 +266,16 @@ void wait_for_device() {
   const std::lock_guard lock(engine());
   const auto all = streams().all;
   for (const auto& [handle, stream] : all) {
-    if (stream->device == current_device()) run_until({stream, stream->enqueued});
+    if (stream->device != current_device()) continue;
+    run_until({stream, stream->enqueued});
+    note_wait(*stream);
   }
+  note_wait(streams().destroyed);
 }
 
 void reset_streams() {
   const std::lock_guard lock(engine());
+  note_wait_for_all();
   for (const auto& [handle, stream] : streams().all) {
     stream->waiting.clear();
     stream->done = stream->enqueued;
@@ -271,6 +318,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
     }
   }
   run_until({stream->shared_from_this(), stream->enqueued});
+  streams().destroyed.learn(stream->clock);
+  if (is_blocking(*stream)) streams().destroyed_blocking.learn(stream->clock);
   forget_stream_in_events(*stream);
   streams().all.erase(stream);
   return sticky_error();
@@ -290,7 +339,10 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
     return record(cudaErrorStreamCaptureUnsupported);
   }
   // Whoever asks again and again waits for it: a piece is done each time.
-  if (stream->waiting.empty()) return cudaSuccess;
+  if (stream->waiting.empty()) {
+    note_wait(*stream);
+    return cudaSuccess;
+  }
   run_until({stream->shared_from_this(), stream->done + 1});
   return cudaErrorNotReady;
 }
@@ -309,7 +361,10 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, std::si
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
   if (function == nullptr) return record(cudaErrorInvalidValue);
-  const auto call = [=] { function(user_data); };
+  const auto call = [=] {
+    if (observer != nullptr) observer->host_function_begins();
+    function(user_data);
+  };
   return record(submit(
       stream, call, [&]() -> Work { return call; }, cudaGraphNodeTypeHost));
 }
@@ -320,7 +375,10 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   const cudaError_t error = cudaStreamIsCapturing(stream, &capturing);
   if (error != cudaSuccess) return error;
   if (capturing != cudaStreamCaptureStatusNone) return record(cudaErrorStreamCaptureUnsupported);
-  const auto call = [=] { callback(stream, sticky_error(), user_data); };
+  const auto call = [=] {
+    if (observer != nullptr) observer->host_function_begins();
+    callback(stream, sticky_error(), user_data);
+  };
   return record(submit(stream, call, [&]() -> Work { return call; }));
 }
 

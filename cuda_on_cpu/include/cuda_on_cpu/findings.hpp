@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "cuda_on_cpu/observer.hpp"
@@ -39,6 +40,10 @@ struct SentNumber {
 /// Ends the launch with a sentence about an access of the running thread or of an earlier one,
 /// unless another mistake has come before. Gives up the stack.
 [[noreturn]] void end_by_race(const Culprit& later, const Culprit& earlier);
+/// @param what Record::what of an access of other work, which nothing makes this one wait for.
+[[noreturn]] void end_by_piece(const Culprit& later, const std::string& piece, std::uint32_t what);
+/// The sentence about that.
+std::string describe_piece(const std::string& begin, const std::string& piece, std::uint32_t what);
 /// @param what Record::what of another process's access.
 [[noreturn]] void end_by_peer(const Culprit& later, std::uint32_t what);
 /// Likewise, if the later access is a copy by the host, which continues.

@@ -137,6 +137,7 @@ struct GlobalShadow {
   std::size_t bytes;
   WrittenBytes written;
   Words words;
+  bool of_host = false;                 ///< the host can access it, too
   std::unique_ptr<PeerWords> peers;     ///< null unless other processes share the memory
   std::map<std::uintptr_t, Sent> sent;  ///< by the addresses of words
 };
@@ -189,6 +190,8 @@ class GlobalShadows {
   void shared(std::uintptr_t begin, std::size_t bytes, int file, std::size_t offset);
   /// What is known about the memory at an address, if other processes share it; else null.
   GlobalShadow* of_peers(std::uintptr_t address);
+  /// What is known about the memory at an address, null if it is none that kernels can access.
+  GlobalShadow* at_host_call(std::uintptr_t address);
   /// A copy or a fill has written it.
   void filled(std::uintptr_t begin, std::size_t bytes);
   /// Forgets all accesses.

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "cuda_on_cpu/block.hpp"
+#include "cuda_on_cpu/stream_clock.hpp"
 
 namespace cuda_on_cpu {
 
@@ -168,6 +169,17 @@ class Observer {
   /// A copy or a fill has written memory.
   virtual void filled(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
 
+  /// A piece of work of a stream begins, with what is over by then. Streams run it when it is enqueued.
+  virtual void piece_begins(const PieceNumber& /*number*/, const StreamClock& /*clock*/, bool /*several_streams*/) {}
+  /// The host has waited for what the clock knows.
+  virtual void host_waited(const StreamClock& /*clock*/) {}
+  /// The piece that runs calls a function of the host.
+  virtual void host_function_begins() {}
+  /// Host code is about to access memory, while `watches_host` is set.
+  virtual void host_access(const Access& /*access*/) {}
+
+  StreamClock host_clock;          ///< what the host knows to be over
+  bool watches_host = false;       ///< something is not
   std::uint64_t allocations = 0;   ///< how often memory has become known
   std::uint64_t frees = 0;         ///< how often it has been freed
   bool watches_variables = false;  ///< wants accesses to variables outside of functions, too

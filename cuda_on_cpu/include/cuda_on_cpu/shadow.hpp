@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <memory>
+#include <string>
 
 #include "cuda_on_cpu/happens_before.hpp"
 
@@ -84,9 +86,60 @@ class WrittenBytes {
   std::unique_ptr<std::uint64_t[], Free> bits_;  ///< null if all have been written
 };
 
+/// Work in streams, of which the piece that runs is the last.
+class Pieces {
+ public:
+  struct Piece {
+    PieceNumber number;
+    Time begin;        ///< its accesses are those from there to where the next piece begins
+    std::string what;  ///< "kernel 'fill' (launched in main.cu:12)"
+  };
+
+  /// A piece begins, when what the clock knows is over.
+  void begin(const PieceNumber& number, const StreamClock& clock, const StreamClock& host, Time now) {
+    forget_those_over(host);
+    all_.push_back({number, now, {}});
+    known_ = clock;
+  }
+  /// Those of which the host knows that they are over are so for all that comes.
+  void forget_those_over(const StreamClock& host) {
+    while (!all_.empty() && host.covers(all_.front().number)) all_.pop_front();
+  }
+  void forget_all() { all_.clear(); }
+  bool is_empty() const { return all_.empty(); }
+  Piece& last() { return all_.back(); }
+  const StreamClock& known() const { return known_; }
+
+  /// The piece that has accessed something at that time; null if it is over for everyone.
+  const Piece* at(Time time) const {
+    const auto next = std::upper_bound(all_.begin(), all_.end(), time,
+                                       [](Time sought, const Piece& piece) { return sought < piece.begin; });
+    return next == all_.begin() ? nullptr : &*std::prev(next);
+  }
+  /// Whether what happened at that time is over for the piece that runs.
+  bool is_over(Time time) const {
+    const Piece* const piece = at(time);
+    return piece == nullptr || known_.covers(piece->number);
+  }
+  /// When the first piece began that may not be over for the one that runs, or `now`.
+  Time first_in_parallel(Time now) const {
+    const auto found =
+        std::find_if(all_.begin(), all_.end(), [&](const Piece& piece) { return !known_.covers(piece.number); });
+    return found == all_.end() ? now : found->begin;
+  }
+  /// When the first piece began that may not be over for the host or another stream, or `now`.
+  Time first(Time now) const { return all_.empty() ? now : all_.front().begin; }
+
+ private:
+  std::deque<Piece> all_;
+  StreamClock known_;  ///< what is over for the piece that runs
+};
+
 /// A thread that has an access, and what it knows to be over.
 struct Accessor {
   const BlockClock* clock;
+  const Pieces* pieces;
+  Time began;          ///< its launch
   Time over;           ///< accesses of anyone before that time
   Time over_in_block;  ///< accesses of its block
   Record record;       ///< of the access
@@ -94,6 +147,7 @@ struct Accessor {
   /// Whether that access is known to be over.
   bool is_after(const Record& other) const {
     if (other.time < over) return true;
+    if (other.time < began) return pieces->is_over(other.time);
     const ThreadNumber difference = other.thread ^ record.thread;
     if (difference == 0) return true;
     const unsigned thread = record.thread & (max_threads - 1);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cuda_on_cpu/kernel.hpp"
+#include "cuda_on_cpu/stream_clock.hpp"
 
 namespace cuda_on_cpu {
 
@@ -68,6 +69,10 @@ struct Stream : std::enable_shared_from_this<Stream> {
   std::uint64_t enqueued = 0;
   std::uint64_t done = 0;
 
+  // While accesses are checked: what is over when its next piece begins, and its last piece.
+  StreamClock clock;
+  PieceNumber last;
+
   // While it is being captured: the nodes that the next one needs.
   std::shared_ptr<Capture> capture;
   std::vector<std::size_t> last_nodes;
@@ -87,6 +92,15 @@ struct OpenStream {
 OpenStream open_stream(cudaStream_t handle);
 /// Adds work to a lazy stream, or a node to the graph that is being captured.
 void keep(Stream& stream, Work work, cudaGraphNodeType type = cudaGraphNodeTypeEmpty);
+/// A piece of work begins at once; its accesses may be checked.
+void begin_piece(Stream& stream);
+/// The host has waited for the stream, or for what the clock knows; only of interest to checks.
+void note_wait(Stream& stream);
+void note_wait(const StreamClock& clock);
+/// Likewise for all streams of all devices.
+void note_wait_for_all();
+/// What is over when the next piece of the stream begins.
+StreamClock clock_of(Stream& stream);
 /// Runs the work with device memory readable, unless the device is spoilt.
 void perform(const std::function<void()>& work);
 
@@ -97,6 +111,7 @@ cudaError_t submit(cudaStream_t handle, Now now, Later later, cudaGraphNodeType 
   const auto [error, stream, at_once] = open_stream(handle);
   if (error != cudaSuccess) return error;
   if (at_once) {
+    begin_piece(*stream);
     perform(std::ref(now));
   } else {
     keep(*stream, later(), type);
@@ -136,7 +151,8 @@ void end_capture(Capture& capture);
 struct Event {
   unsigned flags = 0;
   bool recorded = false;
-  Mark mark;  ///< its place in a stream, while that has not come there
+  Mark mark;          ///< its place in a stream, while that has not come there
+  StreamClock clock;  ///< what was to be over when it was recorded
   std::chrono::steady_clock::time_point time;
   std::shared_ptr<Capture> capture;     ///< in which it was last recorded
   std::vector<std::size_t> last_nodes;  ///< and after which of its nodes

@@ -119,6 +119,26 @@ class Words {
     }
   }
 
+  /// Calls function(record) for each access that is remembered of these bytes.
+  template <class Function>
+  void look(std::uintptr_t address, std::size_t bytes, const Function& function) const {
+    if (marks_ == nullptr || records_ == nullptr || pages_ == nullptr) return;
+    for (std::uintptr_t offset = address - begin_; offset < address - begin_ + bytes; ++offset) {
+      const std::size_t word = offset / 4;
+      const unsigned code = marks_[word] & ((1U << code_bits) - 1);
+      if (marks_[word] == 0) continue;
+      const Page& page = pages_[word / page_words];
+      if (code == one_record) {
+        function(records_[word]);
+      } else {
+        const Cell& cell =
+            code == byte_cells ? page.byte_cells[word % page_words * 4 + offset % 4] : page.cells[word % page_words];
+        for (const Record& record : {cell.write, cell.others[0], cell.others[1]}) function(record);
+      }
+      if (code != byte_cells) offset |= 3U;
+    }
+  }
+
  private:
   static constexpr std::size_t page_words = 256;
   static constexpr unsigned nothing = 63;  ///< a code: of accesses that are over

@@ -288,3 +288,61 @@ grep -q 'line 2, usually: ' <<<"$output"
 expect 1 '' 'beyond.cu:3:.* index 32 out of bounds' beyond.cu --check
 expect 1 '' '' nowhere.cu --check
 [[ $(grep -c 'writes through a null pointer' <<<"$output") -eq 1 ]] # in every order by another thread
+
+# Kernels that do not end, and waits for streams that are missing.
+cat >endless.cu <<'END'
+__global__ void scale(volatile int* x, int n) {
+  int i = threadIdx.x;
+  while (i < n)
+    x[i] *= 2;
+}
+int main() {
+  int* x;
+  cudaMallocManaged(&x, 32 * sizeof(int));
+  scale<<<2, 32>>>(x, 32);
+  return cudaDeviceSynchronize();
+}
+END
+cat >waits.cu <<'END'
+#include <cstdio>
+__global__ void fill(int* x, int value) { x[threadIdx.x] = value; }
+__global__ void add(const int* x, int* y) { y[threadIdx.x] += x[threadIdx.x]; }
+int main(int argc, char**) {
+  const bool waits = argc > 1;
+  int *x, *y, *z, *pinned, host[32];
+  cudaMalloc(&x, sizeof host);
+  cudaMallocManaged(&y, sizeof host);
+  cudaMallocManaged(&z, sizeof host);
+  cudaMallocHost(&pinned, sizeof host);
+  cudaStream_t a, b;
+  cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
+  cudaEvent_t event;
+  cudaEventCreate(&event);
+  fill<<<1, 32, 0, a>>>(x, 1);
+  if (waits) cudaStreamSynchronize(a);
+  cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+  fill<<<1, 32>>>(y, 0);
+  if (waits) cudaDeviceSynchronize();
+  printf("%d\n", y[3]);
+  cudaMemcpyAsync(pinned, x, sizeof host, cudaMemcpyDeviceToHost, a);
+  if (waits) cudaStreamSynchronize(a);
+  pinned[3] = 4;
+  fill<<<1, 32, 0, a>>>(z, 2);
+  cudaEventRecord(event, a);
+  if (waits) cudaStreamWaitEvent(b, event);
+  add<<<1, 32, 0, b>>>(z, y);
+  return cudaDeviceSynchronize();
+}
+END
+code=0
+timeout 30 "${try[@]}" endless.cu 2>said || code=$?
+[[ $code -eq 124 ]]
+grep -qE "endless.cu:[34]: kernel 'scale', block .* no block has ended" said
+expect 1 '' "endless.cu:[34]: kernel 'scale', block .* no block has ended" --check endless.cu
+grep -q 'The first run did not come to its end' <<<"$output"
+expect 1 '' "waits.cu:18: cudaMemcpy\\(\\) reads what kernel 'fill' \\(launched in waits.cu:16\\) writes" --check waits.cu
+grep -q "waits.cu:21: host code reads what kernel 'fill' (launched in waits.cu:19) writes" <<<"$output"
+grep -q 'waits.cu:24: host code writes what cudaMemcpyAsync() in waits.cu:22 writes' <<<"$output"
+grep -q "waits.cu:3: kernel 'add', .* reads what kernel 'fill' (launched in waits.cu:25) writes in " <<<"$output"
+expect 0 '' '^Nothing was found in 8 runs' --check waits.cu -- waits
