@@ -140,7 +140,7 @@ class Watch {
       tell_endless(now - progress_, ends_program);
       if (ends_program) _exit(124);
       said_ = now;
-    } else if (!ends_program && (progress_ != start_ || is_told_) && now - start_ >= patience &&
+    } else if (!ends_program && (begun > workers_.size() || is_told_) && now - start_ >= patience &&
                now - said_ >= between_lines) {
       said_ = now;
       const std::string kernel = "kernel '" + std::string(launch_->kernel) + "': ";
