@@ -30,9 +30,8 @@ void note_kernel(const void* kernel, Binder binder);
 template <class... Parameters, std::size_t... index>
 const KernelCall* bind_call(void (*kernel)(Parameters...), [[maybe_unused]] void** arguments,
                             std::index_sequence<index...> /*indices*/) {
-  using Call = BoundKernel<void (*)(Parameters...), std::decay_t<Parameters>...>;
-  return new Call(
-      kernel, std::tuple<std::decay_t<Parameters>...>(*static_cast<std::decay_t<Parameters>*>(arguments[index])...));
+  using Call = BoundKernel<void (*)(Parameters...), Held<Parameters>...>;
+  return new Call(kernel, std::tuple<Held<Parameters>...>(*static_cast<Held<Parameters>*>(arguments[index])...));
 }
 
 /// The address of a kernel that can be launched by it.
@@ -112,8 +111,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                              config->stream);
   const cudaError_t error = runtime::heed_attributes(*config, configuration);
   if (error != cudaSuccess) return error;
-  const runtime::BoundKernel<void (*)(Parameters...), std::decay_t<Parameters>...> call(
-      kernel, std::tuple<std::decay_t<Parameters>...>(std::forward<Arguments>(arguments)...));
+  const runtime::BoundKernel<void (*)(Parameters...), runtime::Held<Parameters>...> call(
+      kernel, std::tuple<runtime::Held<Parameters>...>(std::forward<Arguments>(arguments)...));
   return runtime::launch(runtime::function_name(reinterpret_cast<const void*>(kernel)), configuration, {nullptr, 0},
                          call);
 }

@@ -356,9 +356,10 @@ class Translator {
   }
 
   /// What names the launch's kernel, if that is one function alone, which is called with as many
-  /// arguments as it takes: its address then tells their types. Else empty.
+  /// arguments as it takes, or a pointer: the address then tells their types. Else empty.
   std::string address_of_kernel(const Launch& launch) const {
-    if (!preprocessed_ || with_references_.contains(launch.kernel.first)) return "";
+    if (!preprocessed_) return "";
+    if (is_pointer(launch.kernel)) return flat(launch.kernel);
     for (std::size_t i = launch.kernel.first; i < launch.kernel.end; ++i) {
       const TokenKind kind = tokens_[i].kind;
       if (kind != TokenKind::space && !is(i, "::") && !is_name(i)) return "";
@@ -378,6 +379,26 @@ class Translator {
     if (name != only->name || !uses_namespace() || !has_function_in_headers(tokens_, name)) return name;
     // std::fill may be there, too.
     return is_outside(only->name_at) && !is_hidden(*only) ? "::" + name : "";
+  }
+
+  /// Is it an expression, in which no name is that of a kernel or of a template?
+  bool is_pointer(Range kernel) const {
+    for (std::size_t i = kernel.first; i < kernel.end; ++i) {
+      if (is(i, "<")) return false;
+      if (!is_name(i)) continue;
+      for (std::size_t j = 0; j < tokens_.size(); ++j) {
+        if (is(j, "__global__") && declares(j, tokens_[i].text)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Is a function of that name in the declaration that goes on here?
+  bool declares(std::size_t place, std::string_view name) const {
+    for (; place != none && !tokens_.is_any(place, {";", "{", "}"}); place = next(place)) {
+      if (is(place, name)) return true;
+    }
+    return false;
   }
 
   /// May something else of the name stand before the kernel, such as a parameter?
@@ -441,19 +462,14 @@ class Translator {
 
   std::vector<Passing> parameters_in(Range range) const {
     std::vector<Passing> parameters(1, Passing::value);
-    bool is_constant = false;
     for (std::size_t i = range.first; i < range.end; ++i) {
       if (is(i, "(") && next(i) != none && is(next(i), "&")) parameters.back() = Passing::reference;
       if (is(i, "[") && parameters.back() == Passing::value) parameters.back() = Passing::pointer;
       if (tokens_.opens(i)) i = close_of(i);
       if (opens_template(i)) i = close_of_template(i, range.end);
-      if (is(i, "const")) is_constant = true;
       if (is(i, "*")) parameters.back() = Passing::pointer;
-      if (is(i, "&") && !is(i - 1, "&") && !is(i + 1, "&") && !is_constant) parameters.back() = Passing::reference;
-      if (is(i, ",")) {
-        parameters.push_back(Passing::value);
-        is_constant = false;
-      }
+      if (is(i, "&") && !is(i - 1, "&") && !is(i + 1, "&")) parameters.back() = Passing::reference;
+      if (is(i, ",")) parameters.push_back(Passing::value);
     }
     return parameters;
   }
@@ -469,6 +485,7 @@ class Translator {
   /// pointer, 0 is one.
   void pass_arguments(const Launch& launch) {
     const std::vector<Passing> parameters = parameters_of(launch.kernel);
+    const bool is_typed = !address_of_kernel(launch).empty();
     std::size_t number = 0;
     std::size_t first = launch.arguments.first;
     for (std::size_t i = first; i <= launch.arguments.end && number < parameters.size(); ++i) {
@@ -477,10 +494,13 @@ class Translator {
         continue;
       }
       const Passing passing = parameters[number++];
-      if (passing == Passing::reference) {
+      if (passing == Passing::reference && !is_typed) {
         with_references_.insert(launch.kernel.first);
         inserted_[first] += "::cuda_on_cpu::by_reference(";
         inserted_[i] = ")" + inserted_[i];
+      } else if (passing == Passing::reference && is(next(first - 1), "{")) {  // for the one that is held
+        inserted_[first] += "{";
+        inserted_[i] = "}" + inserted_[i];
       } else if (passing == Passing::pointer && is_zero({first, i})) {
         null_pointers_.insert(next(first - 1));
       }
@@ -849,7 +869,7 @@ class Translator {
   std::map<std::size_t, Replacement> replacements_;  ///< by the token that they begin with
   std::vector<DeviceFunction> functions_;
   std::map<std::size_t, std::string> inserted_;  ///< what stands before a token, on its line
-  std::set<std::size_t> with_references_;        ///< the launches of kernels that take `T&`
+  std::set<std::size_t> with_references_;        ///< launches that pass by_reference()
   std::set<std::size_t> null_pointers_;          ///< the 0 that a kernel takes as a pointer
   std::set<std::string_view> bounded_;           ///< the kernels that have __launch_bounds__
   std::set<std::size_t> own_atomics_;            ///< the names of functions that the runtime has, too

@@ -103,26 +103,41 @@ class BoundKernel final : public KernelCall {
   std::tuple<Arguments...> arguments_;
 };
 
-/// An argument that the kernel takes as `T&`: the variable itself, which must be a managed one.
+/// An argument that the kernel takes as `T&`: the object itself, which must be a managed one. Before a
+/// `const T&` it may be a temporary. No GPU could read that, so it is only kept, and for good.
 template <class T>
-struct Reference {
-  T* variable;
+class Reference {
+ public:
+  Reference(T& object) : object_(__builtin_addressof(object)) {}
+  Reference(T&& temporary) : object_(reinterpret_cast<T*>(::operator new(sizeof(T)))) {
+    static_assert(std::is_const_v<T>, "what a kernel takes by reference must be a variable");
+    __builtin_memcpy(const_cast<void*>(static_cast<const void*>(object_)), __builtin_addressof(temporary), sizeof(T));
+  }
+  operator T&() const { return *object_; }
+
+ private:
+  T* object_;
 };
-/// Passes such a variable on.
+/// Passes an argument on as one, to a kernel whose parameters' types are not known.
 template <class T>
-Reference<T> by_reference(T& variable) {
-  return {__builtin_addressof(variable)};
+auto by_reference(T&& argument) {
+  using Object = std::remove_reference_t<T>;
+  return Reference<std::conditional_t<std::is_lvalue_reference_v<T>, Object, const Object>>(std::forward<T>(argument));
 }
-/// What the kernel is called with: the variable, or the argument itself.
+/// What such a kernel is called with: the object, or the argument itself.
 template <class T>
 T& passed(Reference<T>& reference) {
-  return *reference.variable;
+  return reference;
 }
 /// Likewise.
 template <class T>
 T& passed(T& argument) {
   return argument;
 }
+/// What a launch holds for a parameter.
+template <class Parameter>
+using Held = std::conditional_t<std::is_reference_v<Parameter>, Reference<std::remove_reference_t<Parameter>>,
+                                std::decay_t<Parameter>>;
 
 /// Does the class copy or destroy in its own way? Then a function that takes it by value gets its
 /// address (the rule of the Itanium C++ ABI, which all compilers for Linux follow). Not said of
@@ -139,7 +154,7 @@ class BitwiseCall {
  public:
   explicit BitwiseCall(void (*kernel)(Parameters...)) : kernel_(reinterpret_cast<Function>(kernel)) {}
 
-  void operator()(const std::decay_t<Parameters>&... arguments) const { kernel_(Passed<Parameters>(arguments)...); }
+  void operator()(const Held<Parameters>&... arguments) const { kernel_(Passed<Parameters>(arguments)...); }
 
  private:
   template <class T>
@@ -188,8 +203,8 @@ class Launch {
    public:
     Typed(const Launch& launch, Kernel kernel) : launch_(launch), kernel_(kernel) {}
     /// Converts the arguments to the parameters' types, as a call does, and copies them once.
-    void with(Argument<std::decay_t<Parameters>>... arguments) const {
-      launch_.start(BoundKernel<Kernel, std::decay_t<Parameters>...>(kernel_, std::tie(arguments...)));
+    void with(Argument<Held<Parameters>>... arguments) const {
+      launch_.start(BoundKernel<Kernel, Held<Parameters>...>(kernel_, std::tie(arguments...)));
     }
 
    private:

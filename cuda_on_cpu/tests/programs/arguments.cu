@@ -1,5 +1,5 @@
 // The arguments of a launch become what the kernel takes: from braces, by conversions, by one copy of a class, or by a
-// reference to a managed variable, in launches as an editor for Windows formats them.
+// reference to what is managed, in launches as an editor for Windows formats them.
 #include <algorithm>
 #include <vector>
 
@@ -67,6 +67,12 @@ __global__ void fill(View view, double value, const Pair& pair) {
 __global__ void count(Counted counted, int n, int* result) {
   if (threadIdx.x < n) result[threadIdx.x] = counted.next();
 }
+__managed__ const Counted* seen[4];
+__global__ void look(const Counted& object, int at) { seen[at] = &object; }
+template <typename T>
+__global__ void lookAtAny(T const &object, const int &at) {
+  seen[at] = &object;
+}
 __global__ void add(int* to, const int* from, int n, int most) {
   if (threadIdx.x < n) to[threadIdx.x] = min(to[threadIdx.x] + from[threadIdx.x], most);
 }
@@ -111,6 +117,21 @@ int main() {
   }
   EXPECT(numbers[0] == 42 && numbers[Limits::most - 1] == 42);
   EXPECT(Counted::copies + 1 == Counted::destructions && Counted::copies <= 3);
+
+  Counted* object;
+  OK(cudaMallocManaged(&object, sizeof(Counted)));
+  new (object) Counted(3);
+  Counted::copies = Counted::destructions = 0;
+  look<<<1, 1>>>(*object, 0);
+  lookAtAny<<<1, 1>>>(*object, 1);
+  void (*pointer)(const Counted&, int) = look;
+  (*pointer)<<<1, 1>>>(*object, 2);
+  int last = 3;
+  void* pointers[] = {&object, &last};
+  OK(cudaLaunchKernel((void*)look, dim3(1), dim3(1), pointers));
+  OK(cudaDeviceSynchronize());
+  EXPECT(Counted::copies == 0 && Counted::destructions == 0);
+  EXPECT(count_if(seen, seen + 4, [&](const Counted* one) { return one == object; }) == 4);
 
   DeviceArray<int> a({1, 2, 3, 4}), b({4, 4, 4, 4});
   add<<<1, 32>>>(a, b, 4, Limits::most);
