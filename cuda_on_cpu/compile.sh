@@ -138,6 +138,12 @@ explain() {
     echo "${place:-$file}: '$name' is used but not defined: is it in another file, or in a library?" >&2
     return 0
   fi
+  # As clang and as g++ says that a declaration differs from the one before.
+  read -r place name < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: error: (redeclaration of|conflicting declaration) .*cuda_on_cpu_extern_([A-Za-z0-9_]+).*/\1 \3/p" "$1" | head -n 1) || true
+  if [[ -n ${name:-} ]]; then
+    echo "$place: 'extern __shared__ ${name}[]' has been declared with another type, which nvcc refuses: give each type a name of its own, or declare unsigned char ${name}[] and cast it" >&2
+    return 0
+  fi
   # Functions that went with the devices of before 2017.
   read -r place name < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: error: .*['‘](__(shfl|shfl_up|shfl_down|shfl_xor|any|all|ballot))['’].*/\1 \2/p" "$1" | head -n 1) || true
   if [[ -n ${name:-} ]]; then
@@ -168,9 +174,36 @@ about_program() {
     sed -E "s/['‘]cuda_on_cpu::[^'’]*['’] \{aka (['‘][^'’]*['’])\}/\1/g"
 }
 
+# certain_mistakes FILE: of the compiler's warnings in FILE, those that no right program gets, in a sentence each. The line of
+# a function that returns nothing is that of its name.
+certain_mistakes() {
+  sed "s/‘\|’/'/g" "$1" | awk '
+    function line_of(name, line,    text, i, found) {
+      for (i = 1; i <= line && (getline text < file) > 0; ++i) if (name != "" && index(text, name "(")) found = i
+      close(file)
+      return found ? found : line
+    }
+    /: In .*function / { name = $0; sub(/^[^\047]*\047/, "", name); sub(/\(.*/, "", name); sub(/.*[ *&:]/, "", name); next }
+    match($0, /:[0-9]+:[0-9]+: warning: /) {
+      file = substr($0, 1, RSTART - 1); place = substr($0, RSTART + 1); line = place + 0
+      sub(/.*: warning: /, "", place); split(place, quoted, "\047"); variable = quoted[2]; said = ""
+      if (place ~ /^no return statement|^non-void function does not return a value \[/) {
+        line = line_of(name, line)
+        said = (name == "" ? "a function" : "\047" name "\047") " has no return statement, so its result can be anything"
+      } else if (variable !~ /^[A-Za-z_0-9]+$/ && place !~ /zero/) next
+      else if (place ~ /is (used )?uninitialized/) said = "\047" variable "\047 is used before it has a value"
+      else if (place ~ /^address of .*local variable .* returned/) said = "the address of \047" variable "\047 is returned, which ends with its function"
+      else if (place ~ /^division by zero/) said = "a division by zero"
+      if (said != "" && !told[file, line, said]++) print file ":" line ": " said
+    }'
+}
+
 # compile OPTIONS...: shows the compiler's messages, unless one sentence says it better.
 compile() {
-  if ! "${compiler[@]}" "$@" 2>"$work/messages"; then
+  if "${compiler[@]}" "$@" 2>"$work/messages"; then
+    certain_mistakes "$work/messages" >&2
+  else
+    "${compiler[@]}" "$@" -w 2>"$work/messages" || true
     explain "$work/messages" || about_program "$work/messages" >&2
     exit 1
   fi
@@ -185,10 +218,14 @@ asks_for_architecture() {
   return 1
 }
 
-# nvcc includes the runtime's header automatically, and omits most of the warnings that a compiler could give.
-# Alignment checks on accesses are cheap from -O2 on.
-options=(-O2 -g1 -fsanitize=alignment -w -isystem "$here/include")
-[[ $("${compiler[@]}" --version) != *clang* ]] || options+=(-gdwarf-aranges)
+# nvcc includes the runtime's header automatically. Alignment checks on accesses are cheap from -O2 on. A function without
+# a return statement goes on where it was called, as it does on a GPU.
+options=(-O2 -g1 -fsanitize=alignment -isystem "$here/include")
+if [[ $("${compiler[@]}" --version) == *clang* ]]; then
+  options+=(-gdwarf-aranges -fno-strict-return)
+else
+  options+=(-fsanitize=unreachable -fno-sanitize=return)
+fi
 
 # translate: the preprocessed program. As with nvcc, __CUDA_ARCH__ is there for the device's code only. If that has PTX
 # for newer devices, an older one may do without.
@@ -268,13 +305,13 @@ build() (
   # thread's accesses stay what the program says: none are joined to vectors.
   reports=()
   if [[ $instrumented == no ]]; then
-    :
+    reports=(-Wreturn-type -Wuninitialized)
   elif [[ " ${options[*]} " == *aranges* ]]; then
-    reports=(-fsanitize=thread -U__SANITIZE_THREAD__ -fno-vectorize -fno-slp-vectorize
+    reports=(-w -fsanitize=thread -U__SANITIZE_THREAD__ -fno-vectorize -fno-slp-vectorize
       -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-distinguish-volatile=1
       -mllvm -tsan-instrument-read-before-write=1)
   else
-    reports=(-fsanitize=thread -U__SANITIZE_THREAD__ -fno-tree-vectorize -fno-tree-loop-distribute-patterns
+    reports=(-w -fsanitize=thread -U__SANITIZE_THREAD__ -fno-tree-vectorize -fno-tree-loop-distribute-patterns
       --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
   fi
   # What the program allocates and frees itself is the business of src/host_memory.cpp, what libraries do is not.
@@ -304,12 +341,13 @@ errors_in() {
 
 # nvcc takes a program for C++17, whose rules differ from those of C++20 in what old programs do. One that needs C++20
 # is told so by an option of nvcc's, which cannot be known here: if both fail, the one with fewer errors was meant.
-if ! build gnu++17 "$@" 2>"$work/said"; then
-  said=$work/said
+said=$work/said
+if ! build gnu++17 "$@" 2>"$said"; then
+  is_wrong=yes
   if [[ " $* " != *" -std="* ]]; then
-    ! build gnu++20 "$@" 2>"$work/said_then" || exit 0
-    [[ $(errors_in "$work/said_then") -ge $(errors_in "$said") ]] || said=$work/said_then
+    build gnu++20 "$@" 2>"$work/said_then" && is_wrong=no
+    [[ $is_wrong == yes && $(errors_in "$work/said_then") -ge $(errors_in "$said") ]] || said=$work/said_then
   fi
-  cat "$said" >&2
-  exit 1
 fi
+cat "$said" >&2
+[[ ${is_wrong:-no} == no ]]

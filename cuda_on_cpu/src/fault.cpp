@@ -314,6 +314,8 @@ extern "C" void __ubsan_handle_type_mismatch_v1(cuda_on_cpu::CheckedAccess* acce
 extern "C" void __ubsan_handle_type_mismatch_v1_abort(cuda_on_cpu::CheckedAccess* access, std::uintptr_t address) {
   cuda_on_cpu::check(*access, address, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1);
 }
+/// Likewise, where code comes to __builtin_unreachable().
+extern "C" void __ubsan_handle_builtin_unreachable(void* /*place*/) { __builtin_trap(); }
 #else
 /// AddressSanitizer calls it before its own report, which knows nothing of blocks and threads.
 extern "C" void __asan_on_error() {

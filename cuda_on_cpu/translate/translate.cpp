@@ -707,8 +707,10 @@ class Translator {
     }
     if (array == pieces.size()) fail(place, "extern __shared__ must declare an array");
     const std::string extents = join(pieces, array + 1, pieces.size());
-    return (extents.empty() ? type : "auto") + "* const " + identifier + " = ::cuda_on_cpu::dynamic_shared<" + type +
-           extents + ">(\"" + identifier + "\")";
+    // nvcc takes one type a name, and so do compilers, of what is nowhere.
+    const std::string declared = "extern " + type + " cuda_on_cpu_extern_" + identifier + "[]" + extents + "; ";
+    return (preprocessed_ ? declared : "") + (extents.empty() ? type : "auto") + "* const " + identifier +
+           " = ::cuda_on_cpu::dynamic_shared<" + type + extents + ">(\"" + identifier + "\")";
   }
 
   // ------------------------------------------------------------------------------------- writing

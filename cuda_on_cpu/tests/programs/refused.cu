@@ -137,6 +137,19 @@ int main() {
 }
 
 #elif MISTAKE == 24
+template <typename T>
+__global__ void doubled(T *values) {
+  //! 'extern __shared__ scratch[]' has been declared with another type, which nvcc refuses: give each type a name of its
+  //! own, or declare unsigned char scratch[] and cast it
+  extern __shared__ T scratch[];
+  scratch[threadIdx.x] = 2 * values[threadIdx.x];
+}
+void doubleAll(float *a, double *b) {
+  doubled<<<1, 32, 128>>>(a);
+  doubled<<<1, 32, 256>>>(b);
+}
+
+#elif MISTAKE == 25
 //! refused.cu: it has no main(), so it cannot be run
 __global__ void kernel(int* x) { *x = 1; }
 #endif

@@ -160,6 +160,27 @@ int main() {
 END
 printf '#include <cstdlib>\nint main() { exit(700); }\n' >exits.cu
 printf 'int main() { return -100; }\n' >negative.cu
+cat >unfinished.cu <<'END'
+#include <cstdio>
+#include <ctime>
+#include <random>
+__device__ unsigned larger(unsigned a, unsigned b)
+{ // to be written
+}
+template <typename T> __device__ T sign(T x) { if (x < 0) return -1; else if (x >= 0) return 1; } // always returns
+__global__ void kernel(unsigned* x) {
+  unsigned other;
+  *x = larger(*x, other) + sign(1.5F);
+}
+int main() {
+  unsigned* x;
+  cudaMallocManaged(&x, sizeof(unsigned));
+  *x = time(NULL) + std::random_device()();
+  printf("from %u\n", *x); // the same in each run of --check
+  kernel<<<1, 1>>>(x);
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+END
 touch text.txt
 
 # A program in several files, as a course has it: each file has a variable of the same name.
@@ -285,6 +306,11 @@ expect 0 '' '^Nothing was found in 8 runs. They print the same lines in differen
 grep -q '^  | hello from thread 2$' <<<"$output"
 expect 1 '' 'prints different output' sorts.cu --check
 grep -q 'line 2, usually: ' <<<"$output"
+expect 0 "unfinished.cu:4: 'larger' has no return statement, so its result can be anything" '^no error$' unfinished.cu
+grep -qxF "unfinished.cu:10: 'other' is used before it has a value" said
+[[ $(grep -c 'unfinished.cu:' said) -eq 2 ]]
+expect 1 '' '^0 of 8 runs found something, and the compiler' unfinished.cu --check
+[[ $(grep -c 'unfinished.cu:' <<<"$output") -eq 2 ]]
 expect 1 '' 'beyond.cu:3:.* index 32 out of bounds' beyond.cu --check
 expect 1 '' '' nowhere.cu --check
 [[ $(grep -c 'writes through a null pointer' <<<"$output") -eq 1 ]] # in every order by another thread
