@@ -31,8 +31,11 @@ class Checker {
 
   void check() const {
     for (const DeviceFunction& function : functions_) {
-      if (function.is_kernel) check_return_type(function);
+      if (function.is_kernel) check_kernel(function);
       if (!function.is_host && !function.is_template) check_streams(function);
+    }
+    for (std::size_t i = 2; i < tokens_.size(); ++i) {
+      if (is_any(i, {"__device__", "__host__"}) && is(i - 1, "]")) check_captures(i - 1);
     }
     for (const auto& [place, caller] : declarations_) {
       if (!caller.is_simple || caller.is_device == caller.is_host) continue;
@@ -192,12 +195,35 @@ class Checker {
     return found;
   }
 
-  void check_return_type(const DeviceFunction& kernel) const {
+  void check_kernel(const DeviceFunction& kernel) const {
+    const std::string sentence = "the kernel '" + std::string(kernel.name) + "' ";
+    const std::size_t brace = open_around(kernel.name_at);
+    if (is(brace, "{") && contains_any(words_before(brace), {"class", "struct"}) &&
+        !words_before(kernel.name_at).contains("friend"))
+      refuse(tokens_[kernel.name_at], sentence + "is a member of a class, which none may be; declare it outside");
+    for (std::size_t i = kernel.parameters.first; i < kernel.parameters.end; ++i) {
+      if (is(i, "&") && is(i + 1, "&"))
+        refuse(tokens_[i], sentence + "takes an argument by &&, which none may; take it by value");
+    }
     const auto words = words_before(kernel.name_at);
     if (!contains_any(words, {"void", "auto", "template"}) &&
         contains_any(words, {"int", "float", "double", "bool", "char", "unsigned", "long", "short"})) {
-      refuse(tokens_[kernel.name_at],
-             "the kernel '" + std::string(kernel.name) + "' returns something, but a kernel must be void");
+      refuse(tokens_[kernel.name_at], sentence + "returns something, but a kernel must be void");
+    }
+  }
+
+  /// A lambda of the host for a kernel, whose captures end here.
+  void check_captures(std::size_t close) const {
+    const bool is_in_kernel = std::any_of(functions_.begin(), functions_.end(), [&](const DeviceFunction& function) {
+      return !function.is_host && function.body.first <= close && close < function.body.end;
+    });
+    if (is_in_kernel) return;
+    for (std::size_t i = close - 1; i > 0 && !is_any(i, {"]", ";", "{", "}"}); --i) {
+      if (is(i, "&") && is_any(i - 1, {"[", ","}))
+        refuse(tokens_.at(i),
+               "a __device__ lambda cannot capture by reference: a GPU has none of the host's variables; "
+               "capture by value, [=]");
+      if (is(i, "[")) return;
     }
   }
 
@@ -244,13 +270,13 @@ class Checker {
                                  "it");
   }
 
-  /// A launch of a function whose every declaration is one of the host.
+  /// A launch of a function of which no declaration is one of a kernel.
   void check_launch(std::size_t launch) const {
     const std::string_view name = tokens_.at(launch).text;
     bool is_declared = false;
     for (const auto& [place, declared] : declarations_) {
       if (tokens_.at(place).text != name) continue;
-      if (!declared.is_simple || declared.is_device) return;
+      if (!declared.is_simple || words_before(place).contains("__global__")) return;
       is_declared = true;
     }
     if (!is_declared || is_any(launch - 1, {"::", ".", ">"}) || !is_of_calls_only(name)) return;
