@@ -29,8 +29,8 @@ A kernel that touches the host's memory, and host code that touches the device's
   --check      runs it several times, always with CUDA on the CPU: threads in three orders, with eager and lazy
                streams, device memory unreadable for the host; once with every access to memory checked, for races,
                reads of what nobody has written, bounds and waits for streams that are missing; and once with
-               AddressSanitizer. Says what each run found, and whether all print the same. Ends at once if no block
-               of a kernel ends for 10 s.
+               AddressSanitizer. Says what each run found, and whether all print the same: each gets the same time and
+               random devices. Ends at once if no block of a kernel ends for 10 s.
   --count      runs it with CUDA on the CPU, and prints what its kernels ask of memory, by line: requests of warps,
                sectors of global memory for each, bank conflicts in shared memory, lanes that take part
   --mpi N      runs it in N processes by mpirun; mpirun may also stand before this command
