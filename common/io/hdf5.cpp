@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "io/file.hpp"
+#include "io/foreign.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/quote.hpp"
 
@@ -155,6 +157,21 @@ std::string objection_to(const Handle& set, std::vector<hsize_t>& dimensions, st
   return "claims the shape " + list(dimensions) + ", but the file does not hold so many values";
 }
 
+herr_t add_name(hid_t /*id*/, const char* name, const H5L_info_t* /*info*/, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  return 0;
+}
+
+/// Why a file is no HDF5 file.
+std::string objection_to_kind(const std::filesystem::path& path) {
+  std::string head(512, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  const std::string kind = foreign_kind(head);
+  return kind.empty() ? "it is not an HDF5 file" : kind;
+}
+
 }  // namespace
 
 std::string list(const std::vector<hsize_t>& dimensions) {
@@ -169,7 +186,7 @@ InputFile::InputFile(std::filesystem::path path, std::string complaint)
   const std::string objection = objection_to_reading(path_);
   if (!objection.empty()) throw failure(objection);
   if (std::filesystem::file_size(path_) == 0) throw failure("the file is empty");
-  if (H5Fis_hdf5(path_.c_str()) == 0) throw failure("it is not an HDF5 file");
+  if (H5Fis_hdf5(path_.c_str()) == 0) throw failure(objection_to_kind(path_));
   file_ = open_file(path_);
   if (!file_) throw failure("it is damaged, cut short, or may not be opened");
 }
@@ -182,6 +199,21 @@ Handle InputFile::open(const std::string& path) const {
   Handle object(H5Oopen(id(), path.c_str(), H5P_DEFAULT), H5Oclose);
   if (!object) throw failure(excerpt(path) + " is damaged");
   return object;
+}
+
+std::vector<std::string> InputFile::names_in(const std::string& group) const {
+  std::vector<std::string> names;
+  const Handle handle = group.empty() ? Handle(H5Gopen2(id(), "/", H5P_DEFAULT), H5Gclose) : open(group);
+  if (H5Literate(handle.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names) < 0) {
+    throw failure("the group " + excerpt(group) + " is damaged");
+  }
+  return names;
+}
+
+bool InputFile::is_of_keras() const {
+  const auto has_attribute = [&](const char* name) { return H5Aexists(id(), name) > 0; };
+  return has_attribute("layer_names") || has_attribute("keras_version") || has("model_weights") || has("layers") ||
+         has("_layer_checkpoint_dependencies");
 }
 
 NumberSet InputFile::open_set(const std::string& path) const {

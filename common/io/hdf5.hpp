@@ -63,13 +63,19 @@ std::string list(const std::vector<hsize_t>& dimensions);
 class InputFile {
  public:
   /// @param complaint begins the sentences: "the checkpoint a.h5 cannot be read".
-  /// @throws Error if it is missing, not HDF5, damaged, or may not be opened.
+  /// @throws Error if it is missing, not HDF5, damaged, or may not be opened. Of another file, it names the kind.
   InputFile(std::filesystem::path path, std::string complaint);
 
   /// The error to throw.
   Error failure(const std::string& reason) const { return Error(complaint_ + ": " + reason); }
 
   hid_t id() const { return file_.id(); }
+
+  /// Names of what is below a group, in the library's order; those of the root, if it is empty.
+  std::vector<std::string> names_in(const std::string& group) const;
+
+  /// Whether it holds the weights of a Keras network.
+  bool is_of_keras() const;
 
   /// Whether the root has something with this name.
   bool has(const char* name) const { return H5Lexists(id(), name, H5P_DEFAULT) > 0; }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "io/checkpoint.hpp"
+#include "io/foreign.hpp"
 #include "io/hdf5.hpp"
 #include "tensor/quote.hpp"
 
@@ -23,6 +24,7 @@ class CheckpointReader {
 
   Checkpoint read() {
     Checkpoint checkpoint;
+    if (!file_.has("parameters") && file_.is_of_keras()) throw failure(kind_of_keras);
     read_attributes(checkpoint);
     if (file_.has("parameters")) {
       read_group("/parameters", "", checkpoint.parameters);
@@ -46,26 +48,14 @@ class CheckpointReader {
  private:
   Error failure(const std::string& reason) const { return file_.failure(reason); }
 
-  /// For the library's iterators, over links or attributes: adds a name to a list.
-  template <typename Info>
-  static herr_t collect(hid_t /*id*/, const char* name, const Info* /*info*/, void* names) {
+  static herr_t collect(hid_t /*id*/, const char* name, const H5A_info_t* /*info*/, void* names) {
     static_cast<std::vector<std::string>*>(names)->emplace_back(name);
     return 0;
   }
 
-  /// Names of what is below a group, in the library's order.
-  std::vector<std::string> names_in(const std::string& group) const {
-    std::vector<std::string> names;
-    const Handle handle = group.empty() ? Handle(H5Gopen2(file_.id(), "/", H5P_DEFAULT), H5Gclose) : file_.open(group);
-    if (H5Literate(handle.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect<H5L_info_t>, &names) < 0) {
-      throw failure("the group " + excerpt(group) + " is damaged");
-    }
-    return names;
-  }
-
   void read_attributes(Checkpoint& checkpoint) {
     std::vector<std::string> all;
-    if (H5Aiterate2(file_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect<H5A_info_t>, &all) < 0) {
+    if (H5Aiterate2(file_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &all) < 0) {
       throw failure("its attributes are damaged");
     }
     std::set<std::string> names(all.begin(), all.end());
@@ -131,7 +121,7 @@ class CheckpointReader {
   }
 
   void read_workers(Checkpoint& checkpoint) {
-    const std::size_t count = names_in("/workers").size();
+    const std::size_t count = file_.names_in("/workers").size();
     for (std::size_t worker = 1; worker <= count; ++worker) {
       const std::string group = "/workers/" + std::to_string(worker);
       read_group(group, "", checkpoint.workers.emplace_back());
@@ -152,7 +142,7 @@ class CheckpointReader {
   void read_group(const std::string& group, const std::string& prefix, std::vector<ParameterValues>& parameters) {
     constexpr std::size_t deepest = 200;  // links may form a loop
     if (group.size() > deepest) throw failure("its groups are nested too deeply");
-    for (const std::string& name : names_in(group)) {
+    for (const std::string& name : file_.names_in(group)) {
       const std::string path = group + "/" + name;
       const H5I_type_t kind = H5Iget_type(file_.open(path).id());
       if (kind == H5I_GROUP) {

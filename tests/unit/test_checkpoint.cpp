@@ -16,6 +16,7 @@
 #include "io/checkpoint.hpp"
 #include "support.hpp"
 #include "unit/hdf5_file.hpp"
+#include "unit/sentence_about.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace stagewise {
@@ -249,6 +250,18 @@ TEST_F(ForeignFile, IsReadWithTextsOfFixedLength) {
   const Checkpoint checkpoint = load_checkpoint(path_);
   EXPECT_EQ(checkpoint.model, "mlp");
   EXPECT_EQ(checkpoint.settings.at("hidden"), "256");
+}
+
+TEST_F(ForeignFile, OfAnotherProjectIsNamed) {
+  const auto complaint = [&] { return sentence_about(path_, [&] { load_checkpoint(path_); }); };
+  make([](hid_t file, hid_t) {
+    H5Ldelete(file, "parameters", H5P_DEFAULT);
+    add_text(file, "layer_names", "dense");
+  });
+  expect_contains(complaint(), "the checkpoint FILE cannot be read: it is a network of Keras's, not of Stagewise; ");
+  const std::string safetensors("\x58\0\0\0\0\0\0\0{\"fc1\":", 15);
+  write_file(path_, Bytes(safetensors.begin(), safetensors.end()));
+  expect_contains(complaint(), "it is a safetensors file; ./run.sh convert");
 }
 
 TEST_F(ForeignFile, WithParametersAtTheRootIsRead) {

@@ -1,3 +1,4 @@
+#include <array>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -17,6 +18,8 @@ namespace fs = std::filesystem;
 using Values = std::vector<double>;
 using Labels = std::vector<std::int32_t>;
 using Names = std::vector<std::string>;
+
+const std::string plain_numbers = "numbers have a point before their decimals, and nothing between their thousands";
 
 void write_text(const fs::path& path, const std::string& text) { write_file(path, Bytes(text.begin(), text.end())); }
 
@@ -57,12 +60,91 @@ TEST(Csv, ReadsEveryDialect) {
            "\xef\xbb\xbf\"a\",b,label\n1,2,x\n3,4,y",
            " a ,\tb, label\n1 , 2 ,x\n 3,4, y \n",  // blanks
            "\"a\",\"b\",\"label\"\n\"1\",\"2\",\"x\"\n \"3\" ,4,\"y\"\r\n",
+           "\"a\";\"b\";\"label\"\r\n1,0;2;x\r\n3;4;\"y\"",  // other separators, and decimal commas
+           "\xef\xbb\xbfsep=;\r\na;b;label\r\n1;2;x\r\n3;4;y\r\n",
+           "\"sep=|\"\na|b|label\n1|2|x\n3|4|y\n",
+           "a\tb\tlabel\n1\t2\tx\n3\t4\ty\n",
+           "a|b|label\n1|2|x\n3|4|y\n",
+           "a b  label\n1   2 x\n\t3 4\t\"y\" \r\n",
+           "a,b,label,\n1,2,x,\n3,4,y,,\n,,,\n",  // separators behind the last column, and a line of them
+           "a,b,label\n1,2,x,\n3,4,y\n",
        }) {
     const Table table = read_text(text);
     EXPECT_EQ(*table.dataset.values(), values) << text;
     EXPECT_EQ(table.dataset.labels(), (Labels{0, 1})) << text;
     EXPECT_EQ(table.encoding.features, (Names{"a", "b"})) << text;
     EXPECT_EQ(table.encoding.classes, (Names{"x", "y"})) << text;
+  }
+}
+
+TEST(Csv, ALineBelowTheHeaderTellsSeparatorsFromCharactersOfNames) {
+  EXPECT_EQ(read_text("a, in cm;label\n1;x\n2;y\n").encoding.features, (Names{"a, in cm"}));
+  EXPECT_EQ(read_text("a;b,c;d,label\n1,2,x\n2,2,y\n").encoding.features, (Names{"a;b", "c;d"}));
+  EXPECT_EQ(read_text("\"a;b;c\",label\n1,x\n2,y\n").encoding.features, (Names{"a;b;c"}));
+  EXPECT_EQ(read_text("a b,label\n1,x\n2,y\n").encoding.features, (Names{"a b"}));
+  EXPECT_EQ(complaint("a b\n1\n", "a b"), "FILE has no column but a b: there is nothing to learn from");
+}
+
+TEST(Csv, DecimalCommasAreReadBetweenSemicolons) {
+  const Table table = read_text("a;label\n-1,5e1;x\n2;y\n");
+  EXPECT_EQ(*table.dataset.values(), (Values{-15, 2}));
+  EXPECT_EQ(table.note, "numbers have decimal commas: -1,5e1 is read as -1.5e1");
+  EXPECT_EQ(read_text("a;label\n1.5;x\n2;y\n").note, "");
+  EXPECT_EQ(complaint("a;label\n1.234;x\n2,5;y\n"),
+            "FILE, line 3, column a: '2,5' stands in one file with '1.234'; " + plain_numbers);
+  for (const char* const number : {"1.234,56", "1,234.56", "1,234,567", "1 234", "1'234", "1\u202f234,5"}) {
+    EXPECT_EQ(complaint(std::string("a;label\n") + number + ";x\n"),
+              std::string("FILE, line 2, column a: '") + number + "' is not a finite number; " + plain_numbers);
+  }
+}
+
+TEST(Csv, AMissingHeaderCostsNoSample) {
+  const std::string remedy = "; if the names are missing, `(seq -s ',' 4; zcat -f ";
+  for (const auto& [text, label, begin] : std::vector<std::array<std::string, 3>>{
+           {"5,0,0,7\n2,0,1,3\n", "5",
+            "FILE, line 1: the names of the columns were expected, but the line has numbers only"},
+           {"2,3,4,5\n2,0,1,3\n", "",
+            "FILE, line 1: the names of the columns were expected, but the line has numbers only"},
+           {"5.1,1.4,1.4,setosa\n", "", "FILE, line 1, column 3: the name '1.4' has been given to a column before"},
+           {"5.1,1.4,.2,setosa\n5,1,2,setosa\n", "setosa", "the name setosa of a column of FILE is also a class in it"},
+           {"5.1,1.4,.2,setosa\n", "kind",
+            "--label kind is not a column of FILE, whose columns are 5.1, 1.4, .2, setosa"}}) {
+    const std::string said = complaint(text, label);
+    EXPECT_TRUE(said.starts_with(begin + remedy)) << said;
+  }
+  EXPECT_EQ(complaint("5;0;7\n", "5").find("seq -s ';' 3") == std::string::npos, false);
+  EXPECT_EQ(complaint("5\t0\t7\n", "5").find("seq -s $'\\t' 3") == std::string::npos, false);
+  // Numbers as names: of positions, of years.
+  EXPECT_EQ(read_text("0,1,2\n7,8,0\n7,8,1\n", "2").dataset.size(), 2);
+  EXPECT_EQ(read_text("1990,1989,label\n7,8,0\n7,8,1\n").dataset.size(), 2);
+  EXPECT_EQ(read_text("words,spam\n7,spam\n8,ham\n", "spam").dataset.size(), 2);
+}
+
+TEST(Csv, FilesOfOtherKindsAreNamed) {
+  const auto zip = [](const std::string& first) {
+    return "PK\x03\x04" + std::string(22, '\0') + static_cast<char>(first.size()) + std::string(3, '\0') + first +
+           "...";
+  };
+  for (const auto& [bytes, kind] : std::vector<std::array<std::string, 2>>{
+           {"\n<!DOCTYPE html>\n", "a web page"},
+           {"<HTML><body>404", "a web page"},
+           {"\xff\xfe" + std::string("a\0,\0", 4), "UTF-16; convert it with iconv"},
+           {std::string("a\0,\0b\0\n\0", 8), "no text: a byte of it is 0"},
+           {"a,label\r1,0\r2,1\r", "lines end with CR alone"},
+           {",a,label\n0,1,x\n", "index=False"},
+           {zip("train.csv"), "a zip archive; unzip it first"},
+           {zip("net/data.pkl"), "PyTorch's; ./run.sh convert"},
+           {zip("x.npy"), "NumPy's"},
+           {zip("[Content_Types].xml"), "a spreadsheet"},
+           {zip("metadata.json"), "Keras's, not of Stagewise"},
+           {std::string("\x58\0\0\0\0\0\0\0{\"fc1\":", 15), "a safetensors file; ./run.sh convert"},
+           {std::string("\x08\x07\x12\x07pytorch", 11), "an ONNX model"},
+           {"\x80\x02}q\x01", "a pickle"},
+           {"\x89HDF\r\n\x1a\n", "--format hdf5"},
+           {std::string(257, 'a') + "ustar", "a tar archive"},
+           {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"}}) {
+    const std::string said = complaint(bytes);
+    EXPECT_NE(said.find(kind), std::string::npos) << said;
   }
 }
 
@@ -143,7 +225,6 @@ const std::vector<BadTable> bad_tables = {
     {"a,b,label\n\n\n", "FILE has a header, but not one row below it"},
     {"label\n1\n2\n", "FILE has no column but label: there is nothing to learn from"},
     {"a,,label\n1,2,0\n", "FILE, line 1, column 2: the column has no name"},
-    {"a,label,\n1,2,\n", "FILE, line 1, column 3: the column has no name"},
     {"a,b,a,label\n", "FILE, line 1, column 3: the name 'a' has been given to a column before"},
     {"a,label,label\n", "FILE, line 1, column 3: the name 'label' has been given to a column before"},
     {good + "1,,0\n", "FILE, line 3, column b: the cell is empty"},
@@ -152,9 +233,9 @@ const std::vector<BadTable> bad_tables = {
     {good + "1,2,\n", "FILE, line 3, column label: the cell is empty"},
     {good + "1,two,0\n", "FILE, line 3, column b: 'two' is not a finite number"},
     {good + "1,2x,0\n", "FILE, line 3, column b: '2x' is not a finite number"},
-    {good + "1,2 3,0\n", "FILE, line 3, column b: '2 3' is not a finite number"},
+    {good + "1,2 3,0\n", "FILE, line 3, column b: '2 3' is not a finite number; " + plain_numbers},
     {good + "0x10,2,0\n", "FILE, line 3, column a: '0x10' is not a finite number"},
-    {good + "\"1,5\",2,0\n", "FILE, line 3, column a: '1,5' is not a finite number"},
+    {good + "\"1,5\",2,0\n", "FILE, line 3, column a: '1,5' is not a finite number; " + plain_numbers},
     {good + "+-1,2,0\n", "FILE, line 3, column a: '+-1' is not a finite number"},
     {good + "NaN,2,0\n", "FILE, line 3, column a: 'NaN' is not a finite number"},
     {good + "1,-inf,0\n", "FILE, line 3, column b: '-inf' is not a finite number"},
@@ -168,7 +249,7 @@ const std::vector<BadTable> bad_tables = {
     {good + "1,2\r3,0\n", "FILE, line 3, column b: '2\\r3' is not a finite number"},
     {"\"a\nb\",label\nx,0\n", "FILE, line 3, column a\\nb: 'x' is not a finite number"},
     {good + "1,2\n", "FILE, line 3: the number of cells is 2, but the header names 3 columns"},
-    {good + "1,2,0,\n", "FILE, line 3: the number of cells is 4, but the header names 3 columns"},
+    {good + "1,2,0,,7\n", "FILE, line 3: the number of cells is 5, but the header names 3 columns"},
     {good + "1", "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
     {good + "1;2;0\n", "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
     {good + "\n\n1,2,1\n", "FILE, line 3: the line is empty, but rows follow it"},

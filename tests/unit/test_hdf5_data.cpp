@@ -90,6 +90,54 @@ TEST_F(Hdf5Data, ReadsFeaturesAndClassNumbersOfEveryUsualType) {
   }
 }
 
+TEST_F(Hdf5Data, OtherNamesCanBeGivenAndAreListed) {
+  make([](hid_t file) {
+    const Handle group(H5Gcreate2(file, "train", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    add_data(group.id(), "images", H5T_IEEE_F32LE, {2, 3}, six);
+    add_data(file, "labels", H5T_STD_I64LE, {2}, {1, 0});
+  });
+  for (const char* const x : {"train/images", "/train/images"}) {
+    EXPECT_EQ(*read_hdf5(path_, {.x = x, .y = "labels"}).values(), six);
+    EXPECT_TRUE(read_hdf5_without_labels(path_, {.x = x, .y = "train/labels"}).has_value());
+  }
+  const std::string there = "; it has /labels [2], /train/images [2, 3], and ";
+  EXPECT_EQ(complaint(path_), "cannot read FILE: it has no data set /x" + there + "--x names another");
+  EXPECT_EQ(sentence_about(path_, [&] { read_hdf5(path_, {.x = "train/images", .y = "y/y"}); }),
+            "cannot read FILE: it has no data set /y/y" + there + "--y names another");
+}
+
+TEST_F(Hdf5Data, ImagesMayBeGreyOrHaveTheirChannelsFirst) {
+  Values first;
+  Values last;
+  for (int i = 0; i < 2 * 3 * 5 * 6; ++i) first.push_back(i);
+  for (int image = 0; image < 2; ++image) {
+    for (int pixel = 0; pixel < 30; ++pixel) {
+      for (int channel = 0; channel < 3; ++channel) last.push_back((image * 3 + channel) * 30 + pixel);
+    }
+  }
+  const auto read = [&](const Dimensions& x) {
+    make([&](hid_t file) {
+      add_data(file, "x", H5T_IEEE_F32LE, x, first);
+      add_data(file, "y", H5T_STD_I64LE, {x[0]}, Values(x[0], 1));
+    });
+    return read_hdf5(path_);
+  };
+  EXPECT_EQ(read({2, 3, 5, 6}).sample_shape(), (Shape{5, 6, 3}));
+  EXPECT_EQ(*read({2, 3, 5, 6}).values(), last);
+  EXPECT_EQ(read({6, 1, 5, 6}).sample_shape(), (Shape{5, 6, 1}));
+  EXPECT_EQ(*read({6, 1, 5, 6}).values(), first);
+  EXPECT_EQ(read({6, 5, 6}).sample_shape(), (Shape{5, 6, 1}));
+  for (const Dimensions& x : {Dimensions{2, 6, 5, 3}, Dimensions{3, 1, 4, 15}, Dimensions{3, 3, 5, 4}}) {
+    EXPECT_EQ(*read(x).values(), first);
+  }
+}
+
+TEST_F(Hdf5Data, AFileOfKerasIsNamed) {
+  EXPECT_TRUE(complaint([](hid_t file) {
+                H5Gclose(H5Gcreate2(file, "model_weights", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+              }).starts_with("cannot read FILE: it is a network of Keras's, not of Stagewise; "));
+}
+
 TEST_F(Hdf5Data, ReadsCompactSets) {
   const Handle compact(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_layout(compact.id(), H5D_COMPACT);
@@ -142,7 +190,7 @@ TEST_F(Hdf5Data, MissingSetsAreNamed) {
   write_file(path_, {});
   EXPECT_EQ(complaint(path_), "cannot read FILE: the file is empty");
   EXPECT_EQ(complaint([](hid_t) {}), "cannot read FILE: it has no data set /x");
-  EXPECT_EQ(complaint(good_x), "cannot read FILE: it has no data set /y");
+  EXPECT_EQ(complaint(good_x), "cannot read FILE: it has no data set /y; it has /x [2, 3], and --y names another");
   EXPECT_EQ(complaint([](hid_t file) {
               good_y(file);
               H5Gclose(H5Gcreate2(file, "x", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
@@ -151,12 +199,11 @@ TEST_F(Hdf5Data, MissingSetsAreNamed) {
 }
 
 TEST_F(Hdf5Data, MisshapenSetsAreNamed) {
-  const std::string images = ", but must be [N, features] or [N, height, width, channels]";
+  const std::string images = ", but must be [N, features], [N, height, width] or [N, height, width, channels]";
   const std::string classes = ", but must be [N] (class numbers) or [N, classes] (one-hot)";
   const std::vector<std::pair<Dimensions, std::string>> cases = {
       {{2}, "has the shape [2]" + images},
       {{}, "has the shape []" + images},
-      {{2, 1, 3}, "has the shape [2, 1, 3]" + images},
       {{2, 1, 1, 1, 3}, "has the shape [2, 1, 1, 1, 3]" + images},
       {{2, 0}, "has the shape [2, 0], which holds nothing"},
       {{0, 2}, "has the shape [0, 2], which holds nothing"},

@@ -95,6 +95,15 @@ TEST(Idx, ClassesMayBeTakenFromTheLabels) {
   EXPECT_EQ(read_idx(folder / "images", folder / "labels", 0).classes(), 5);
 }
 
+TEST(Idx, LabelsMayBeOfFourBytesAndBeDescribed) {
+  const TemporaryFolder folder;
+  write_file(folder / "images", good_images());
+  write_file(folder / "labels", numbers({0xc01, 3, 7, 0, 9}));
+  expect_good(read_idx(folder / "images", folder / "labels", 10));
+  write_file(folder / "labels", numbers({0xc02, 3, 2, 7, 1U << 31U, 0, 70000, 9, 5}));
+  expect_good(read_idx(folder / "images", folder / "labels", 10));
+}
+
 TEST(Idx, WhatIsWrittenIsReadBack) {
   const TemporaryFolder folder;
   const Dataset digits = make_digits(700, 5, Purpose::test);  // more than one block of the reader
@@ -163,6 +172,9 @@ const std::vector<BadPair> bad_pairs = {
     {"MoreLabels", good_images(), numbers({0x801, 4}) + Bytes{7, 0, 9, 9}, "images", {"3 images", "4 labels"}},
     bad_labels("LabelOutsideTheClasses", numbers({0x801, 3}) + Bytes{7, 10, 11}, {"label 1 ", "is 10", "0 to 9"}),
     {"NoImages", numbers({0x803, 0, 2, 4}), numbers({0x801, 0}), "images", {"0 images of 2 x 4"}},
+    bad_labels("NegativeLabel", numbers({0xc01, 3, 7, most, 9}), {"label 1 ", "no class from 0 to 65,535"}),
+    bad_labels("WideLabelsCutShort", numbers({0xc02, 3, most, 7}), {"cut short", "3 labels", "only 4 bytes follow"}),
+    bad_labels("LabelsOfNothing", numbers({0xc02, 3, 0}), {"0 labels"}),
     bad_images("NoHeight", numbers({0x803, 3, 0, 4}), {"3 images of 0 x 4"}),
     bad_images("NoWidth", numbers({0x803, 3, 2, 0}), {"3 images of 2 x 0"}),
     bad_images("FourBillionImages", numbers({0x803, most, 28, 28}) + Bytes(84),

@@ -35,20 +35,62 @@ std::string list(const std::vector<std::string>& names) {
 constexpr std::string_view must_be_utf8 =
     "the name is not UTF-8; convert the file, for example with iconv -f LATIN1 -t UTF-8";
 
-std::vector<std::string> read_header(CsvReader& reader) {
+bool is_number(const std::string& text) {
+  double value = 0;
+  return parse_number(text, value);
+}
+
+/// Whether names that are numbers only count the columns, from 0 or 1 on, as pandas names them.
+bool are_counted(const std::vector<CsvCell>& row) {
+  double first = 0;
+  parse_number(row[0].text, first);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    double value = 0;
+    if (!parse_number(row[i].text, value) || value != first + static_cast<double>(i)) return false;
+  }
+  return first == 0 || first == 1;
+}
+
+/// How to add a line of names to a file that has none.
+std::string how_to_name(const CsvReader& reader, std::size_t columns, const fs::path& path) {
+  const std::string separator = reader.separator() == '\t' ? "$'\\t'" : "'" + std::string(1, reader.separator()) + "'";
+  return "if the names are missing, `(seq -s " + separator + " " + std::to_string(columns) + "; zcat -f " +
+         path.string() + ") > named.csv` numbers the columns from 1";
+}
+
+std::vector<std::string> read_header(CsvReader& reader, const fs::path& path) {
   std::vector<CsvCell> row;
-  if (!reader.next(row) || (row.size() == 1 && row[0].text.empty())) {
-    throw reader.failure(1, "the names of the columns were expected, but the line is empty");
+  const bool has_line = reader.next(row);
+  while (row.size() > 1 && row.back().text.empty()) row.pop_back();  // a separator ends each line
+  const std::size_t line = reader.row_line();
+  if (!has_line || (row.size() == 1 && row[0].text.empty())) {
+    throw reader.failure(line, "the names of the columns were expected, but the line is empty");
+  }
+  for (const auto& [sign, why] : {std::pair{'\0', "the file is no text: a byte of it is 0"},
+                                  std::pair{'\r', "lines end with CR alone; `tr '\\r' '\\n'` makes that LF"}}) {
+    const auto has_it = [&](const CsvCell& cell) { return cell.text.find(sign) != std::string::npos; };
+    if (std::ranges::any_of(row, has_it)) throw reader.failure(line, why);
+  }
+  const bool all_numbers = std::ranges::all_of(row, is_number, &CsvCell::text);
+  if (all_numbers && !are_counted(row)) {
+    throw reader.failure(line, "the names of the columns were expected, but the line has numbers only; " +
+                                   how_to_name(reader, row.size(), path));
   }
   std::vector<std::string> names;
   std::set<std::string_view> seen;
   for (const CsvCell& cell : row) {
     const std::string number = std::to_string(names.size() + 1);
-    if (cell.text.empty()) throw reader.failure(cell.line, number, "the column has no name");
+    if (cell.text.empty()) {
+      throw reader.failure(
+          cell.line, number,
+          std::string("the column has no name") +
+              (names.empty() ? "; if pandas numbered its rows, to_csv(..., index=False) does not" : ""));
+    }
     if (!is_utf8(cell.text)) throw reader.failure(cell.line, number, std::string(must_be_utf8));
     if (!seen.insert(cell.text).second) {
       throw reader.failure(cell.line, number,
-                           "the name " + in_quotes(cell.text) + " has been given to a column before");
+                           "the name " + in_quotes(cell.text) + " has been given to a column before" +
+                               (is_number(cell.text) ? "; " + how_to_name(reader, row.size(), path) : ""));
     }
     names.push_back(cell.text);
   }
@@ -56,25 +98,23 @@ std::vector<std::string> read_header(CsvReader& reader) {
 }
 
 /// @return the number of columns if there is no such column, which needs not be there.
-std::size_t find_label(const std::vector<std::string>& columns, const std::string& label, const fs::path& path,
-                       bool is_needed) {
+std::size_t find_label(const CsvReader& reader, const std::vector<std::string>& columns, const std::string& label,
+                       const fs::path& path, bool is_needed) {
   const auto found = std::find(columns.begin(), columns.end(), label);
   if (found == columns.end() && is_needed) {
     throw OptionError(
         "--label " +
             (label.empty() ? "must name the column of " + path.string() + " that holds the class; the columns are "
                            : excerpt(label) + " is not a column of " + path.string() + ", whose columns are ") +
-            list(columns),
+            list(columns) +
+            (std::ranges::any_of(columns, is_number) ? "; " + how_to_name(reader, columns.size(), path) : ""),
         {"label"});
   }
   return static_cast<std::size_t>(found - columns.begin());
 }
 
 /// Whether all of these are finite numbers.
-bool are_numbers(const std::vector<std::string>& texts) {
-  double value = 0;
-  return std::all_of(texts.begin(), texts.end(), [&](const std::string& text) { return parse_number(text, value); });
-}
+bool are_numbers(const std::vector<std::string>& texts) { return std::ranges::all_of(texts, is_number); }
 
 /// The classes that the texts of the label column name, in ascending order.
 std::vector<std::string> classes_of(const std::vector<std::string>& labels) {
@@ -129,7 +169,8 @@ Rows read_rows(CsvReader& reader, const std::vector<std::string>& columns, std::
   std::vector<CsvCell> row;
   std::size_t empty_line = 0;
   while (reader.next(row)) {
-    if (row.size() == 1 && row[0].text.empty()) {
+    while (row.size() > columns.size() && row.back().text.empty()) row.pop_back();
+    if (std::ranges::all_of(row, [](const CsvCell& cell) { return cell.text.empty(); })) {
       if (empty_line == 0) empty_line = reader.row_line();
       continue;
     }
@@ -187,8 +228,8 @@ TableEncoding parse_table_encoding(const std::string& text) {
 
 Table read_csv(const fs::path& path, const std::string& label, const TableEncoding* known, bool needs_labels) {
   CsvReader reader(path);
-  const std::vector<std::string> columns = read_header(reader);
-  const std::size_t label_column = find_label(columns, label, path, needs_labels || known == nullptr);
+  const std::vector<std::string> columns = read_header(reader, path);
+  const std::size_t label_column = find_label(reader, columns, label, path, needs_labels || known == nullptr);
   const bool has_labels = label_column < columns.size();
   TableEncoding encoding;
   encoding.features = columns;
@@ -205,6 +246,11 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
 
   Rows rows = read_rows(reader, columns, label_column);
   if (rows.count == 0) throw Error(path.string() + " has a header, but not one row below it");
+  const bool may_be_a_row = has_labels && !is_number(label) && are_numbers(encoding.features);
+  if (may_be_a_row && std::ranges::find(rows.labels, label) != rows.labels.end()) {
+    throw Error("the name " + excerpt(label) + " of a column of " + path.string() + " is also a class in it; " +
+                how_to_name(reader, columns.size(), path));
+  }
 
   if (known != nullptr) {
     encoding = *known;
@@ -219,7 +265,14 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
   if (has_labels) numbers = numbers_of(rows.labels, encoding.classes, label, path);
   const Shape sample{static_cast<Index>(encoding.features.size())};
   const int classes = has_labels ? static_cast<int>(encoding.classes.size()) : 1;
-  return {Dataset(sample, classes, std::move(rows.features), std::move(numbers)), std::move(encoding), has_labels};
+  std::string note;
+  if (!reader.decimal_comma().empty()) {
+    const std::string& example = reader.decimal_comma();
+    note = "numbers have decimal commas: " + example + " is read as " +
+           std::string(example).replace(example.find(','), 1, ".");
+  }
+  return {Dataset(sample, classes, std::move(rows.features), std::move(numbers)), std::move(encoding), has_labels,
+          std::move(note)};
 }
 
 void write_csv(const Dataset& dataset, const fs::path& path) {

@@ -23,11 +23,18 @@ struct CsvCell {
   std::size_t line = 0;  ///< where it begins, counted from 1
 };
 
-/// Splits the text of a file into rows of cells.
+/// Splits the text of a file into rows of cells. What separates them, its first lines say: a line "sep=;", as Excel
+/// writes it, or else what the header has as often as the line below it.
 class CsvReader {
  public:
   /// @throws Error as InputFile does.
   explicit CsvReader(const std::filesystem::path& path);
+
+  /// ',', ';', '\t', '|', or ' ' for any number of blanks.
+  char separator() const { return separator_; }
+
+  /// Of those that number_in() has read, the first that has a comma before its decimals; empty if none has.
+  const std::string& decimal_comma() const { return decimal_comma_; }
 
   /// Reads the next row, reusing its memory; false at the end of the file.
   /// @throws Error for a quote that is never closed, or followed by something.
@@ -36,9 +43,9 @@ class CsvReader {
   /// The line on which the latest row begins.
   std::size_t row_line() const { return row_line_; }
 
-  /// The number in a cell.
+  /// The number in a cell. Between semicolons, a comma may precede its decimals; then no point may in other cells.
   /// @param column for the error if it is not a number, or not finite.
-  double number_in(const CsvCell& cell, const std::string& column) const;
+  double number_in(const CsvCell& cell, const std::string& column);
 
   /// The error to throw for a fault in a line.
   Error failure(std::size_t line, const std::string& what) const;
@@ -51,15 +58,29 @@ class CsvReader {
   static constexpr int end = InputFile::end;
 
   int get();
+  bool is_blank(int c) const;
   void skip_blanks();
+  void trim_end(std::string& text) const;
+  void find_separator();
+  void expect_same_mark(const CsvCell& cell, const std::string& column, bool is_comma);
+
+  /// Whether a character separates cells or ends them all.
+  bool ends_cell(int c) const;
+
+  /// Of blanks that separate cells, all are one separator, and those behind the last cell none.
+  /// @param c the character that ends a cell.
+  int pass(int c);
 
   /// Reads a cell and the character that ends it.
   /// @param number of the cell in its row, counted from 1.
-  /// @return ',', '\n' or end.
+  /// @return the separator, '\n' or end.
   int read_cell(CsvCell& cell, std::size_t number);
   int read_quoted(CsvCell& cell, std::size_t number);
 
   InputFile file_;
+  char separator_ = ',';
+  std::string decimal_comma_;
+  std::string decimal_point_;
   std::size_t line_ = 1;
   std::size_t row_line_ = 1;
 };

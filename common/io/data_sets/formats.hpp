@@ -15,8 +15,8 @@ namespace stagewise {
 // ------------------------------------------------------------------------------------------- CSV
 
 // CSV, the format of tables: a header line with the names of the columns, then one line per
-// sample, with cells separated by commas. A cell in double quotes may contain commas, line breaks
-// and, doubled, quotes (RFC 4180).
+// sample, with cells separated by commas, semicolons, tabs, bars or blanks. A cell in double quotes
+// may contain commas, line breaks and, doubled, quotes (RFC 4180).
 
 /// How the cells of a table became the numbers that a network was trained on. Applying the network
 /// to another table requires this, so checkpoints contain it.
@@ -39,10 +39,12 @@ struct Table {
   Dataset dataset;
   TableEncoding encoding;
   bool has_labels = true;  ///< otherwise, all rows have class 0, which means nothing
+  std::string note;        ///< what the user should know about how it was read
 };
 
 /// Reads a CSV file. It may be gzip-compressed, begin with a byte-order mark, end its lines with LF
-/// or CRLF, and end with empty lines. Blanks around a cell are ignored.
+/// or CRLF, and end with empty lines. Blanks around a cell are ignored, as are empty cells behind the
+/// last column. CsvReader says what may separate cells.
 /// @param label the column that holds the class, which may be any text. Its values in ascending
 ///        order are the classes 0, 1, ...; the order is that of numbers if all of them are numbers
 ///        (2 before 10, and 1 is 1.0), else that of bytes. Every other column is a feature and
@@ -68,6 +70,7 @@ void write_csv(const Dataset& dataset, const std::filesystem::path& path);
 // dimension), then the bytes. One file contains the images, another the labels.
 
 /// Reads a pair of IDX files; each may be gzip-compressed, whatever its name.
+/// Labels are bytes, or integers of four; where each has several, the first counts.
 /// @param classes number of classes; every label must be less. 0: the largest label plus one.
 /// @return samples of shape [height, width, 1].
 /// @throws Error naming the file and what is wrong with it: missing, empty, truncated, longer than
@@ -105,20 +108,26 @@ Dataset read_cifar10(const std::vector<std::filesystem::path>& files);
 
 // Data sets in HDF5 files, as in report 001: samples in `/x`, classes in `/y`.
 
-/// Reads samples and classes from an HDF5 file. `/x` is [N, features] or [N, height, width,
-/// channels]; `/y` is either one-hot, [N, classes], or contains class numbers, [N] or [N, 1]. Both
-/// may contain integers of any size, floats or doubles, stored contiguously. The values are used as
-/// they are: images should be in [0, 1].
+/// What the data sets are called.
+struct Hdf5Names {
+  std::string x = "x";
+  std::string y = "y";
+};
+
+/// Reads samples and classes from an HDF5 file. `/x` is [N, features], [N, height, width] or [N,
+/// height, width, channels], where 1, 3 or 4 channels may also come first; `/y` is either one-hot, [N, classes], or
+/// contains class numbers, [N] or [N, 1]. Both may contain integers of any size, floats or doubles, stored
+/// contiguously. The values are used as they are: images should be in [0, 1].
 /// @return samples of shape [features] or [height, width, channels]; as many classes as a one-hot
 ///         `/y` has columns, otherwise the largest class number plus one.
 /// @throws Error naming the file and what is wrong with it: missing, not HDF5, damaged, data sets
 ///         that are missing, of the wrong shape or type, or of different lengths, rows that are not
 ///         one-hot, values that are not finite.
-Dataset read_hdf5(const std::filesystem::path& path);
+Dataset read_hdf5(const std::filesystem::path& path, const Hdf5Names& names = {});
 
 /// Reads samples from a file without `/y`. All have class 0, which means nothing.
 /// @return empty if there is a `/y`.
 /// @throws Error as above.
-std::optional<Dataset> read_hdf5_without_labels(const std::filesystem::path& path);
+std::optional<Dataset> read_hdf5_without_labels(const std::filesystem::path& path, const Hdf5Names& names = {});
 
 }  // namespace stagewise

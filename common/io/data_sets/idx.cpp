@@ -22,6 +22,9 @@ namespace fs = std::filesystem;
 /// The first four bytes of a file: two zeros, 8 for "unsigned bytes", the number of dimensions.
 constexpr std::uint32_t images_magic = 0x00000803;
 constexpr std::uint32_t labels_magic = 0x00000801;
+/// The same of integers of four bytes, in one dimension or two, of which the second describes a label further.
+constexpr std::uint32_t wide_labels_magic = 0x00000c01;
+constexpr std::uint32_t described_labels_magic = 0x00000c02;
 
 std::string hexadecimal(std::uint32_t value) {
   std::array<char, 11> text{};
@@ -40,11 +43,17 @@ std::uint32_t read_number(InputFile& file) {
   return value;
 }
 
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  return b > 0 && a > most / b ? most : a * b;  // a header may claim anything
+}
+
 std::string kind_of(std::uint32_t magic) { return magic == images_magic ? "images" : "labels"; }
 
-void expect_magic(InputFile& file, std::uint32_t expected) {
+std::uint32_t expect_magic(InputFile& file, std::uint32_t expected) {
   const std::uint32_t found = read_number(file);
-  if (found == expected) return;
+  const bool is_wide = found == wide_labels_magic || found == described_labels_magic;
+  if (found == expected || (is_wide && expected == labels_magic)) return found;
   const bool is_other_kind = found == images_magic || found == labels_magic;
   throw Error(file.path().string() + " is not an IDX file of " + kind_of(expected) +
               (is_other_kind ? " but one of " + kind_of(found) : "") + ": it begins with " + hexadecimal(found) +
@@ -83,18 +92,30 @@ Images read_images(const fs::path& path) {
   if (count == 0 || height == 0 || width == 0) {
     throw Error(path.string() + " holds nothing to learn from: its header announces " + announced);
   }
-  const std::uint64_t pixels = std::uint64_t{height} * width;
-  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t bytes = pixels > most / count ? most : pixels * count;  // it may claim anything
-  return {count, height, width, read_body(file, bytes, announced)};
+  return {count, height, width, read_body(file, product(std::uint64_t{height} * width, count), announced)};
 }
 
 std::vector<std::int32_t> read_labels(const fs::path& path) {
   InputFile file(path);
-  expect_magic(file, labels_magic);
+  const std::uint32_t magic = expect_magic(file, labels_magic);
   const std::uint32_t count = read_number(file);
-  const auto body = read_body(file, count, count_of(count, "label"));
-  return {body.begin(), body.end()};
+  const std::uint64_t columns = magic == described_labels_magic ? read_number(file) : 1;
+  const std::string announced = count_of(count, "label");
+  if (magic == labels_magic || columns == 0) {
+    const auto body = read_body(file, count * columns, announced);
+    return {body.begin(), body.end()};
+  }
+  const std::uint64_t width = 4 * columns;
+  const std::vector<std::uint8_t> body = read_body(file, product(width, count), announced);
+  std::vector<std::int32_t> labels;
+  for (std::size_t i = 0; i < body.size(); i += width) {
+    if (body[i] != 0 || body[i + 1] != 0) {
+      throw Error("label " + std::to_string(i / width) + " (counted from 0) in " + path.string() +
+                  " is no class from 0 to 65,535, the largest that is used");
+    }
+    labels.push_back(body[i + 2] << 8 | body[i + 3]);
+  }
+  return labels;
 }
 
 /// The number of classes to use.

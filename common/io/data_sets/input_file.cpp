@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "io/file.hpp"
+#include "io/foreign.hpp"
 
 namespace stagewise {
 namespace {
@@ -50,6 +51,8 @@ InputFile::InputFile(const std::filesystem::path& path) : path_(path), file_(nul
   if (buffer_.size() >= 2 && buffer_[0] == gzip_first_byte && buffer_[1] == 0x8b) {
     gzip_ = std::make_unique<Gzip>(std::exchange(buffer_, {}));
   }
+  const std::string kind = foreign_kind(preview());
+  if (!kind.empty()) throw failure(kind);
 }
 
 InputFile::~InputFile() = default;
@@ -78,11 +81,14 @@ int InputFile::get() {
   return byte;
 }
 
+std::string_view InputFile::preview() {
+  if (at_end()) return {};
+  // NOLINTNEXTLINE(*-reinterpret-cast): bytes as characters
+  return {reinterpret_cast<const char*>(buffer_.data()) + used_, buffer_.size() - used_};
+}
+
 void InputFile::skip(std::string_view bytes) {
-  const auto same = [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; };
-  if (at_end() || buffer_.size() - used_ < bytes.size()) return;
-  const auto next = buffer_.begin() + static_cast<std::ptrdiff_t>(used_);
-  if (std::equal(bytes.begin(), bytes.end(), next, same)) used_ += bytes.size();
+  if (preview().starts_with(bytes)) used_ += bytes.size();
 }
 
 bool InputFile::fill() {

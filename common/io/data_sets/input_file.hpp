@@ -20,7 +20,9 @@ namespace stagewise {
 /// except that it silently ignores whatever follows the compressed data.
 class InputFile {
  public:
-  /// @throws Error naming the file if it is missing, a folder, not readable or empty.
+  /// @throws Error naming the file if it is missing, a folder, not readable, empty, or of a kind that none of our
+  /// readers
+  ///         reads.
   explicit InputFile(const std::filesystem::path& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -45,6 +47,9 @@ class InputFile {
 
   /// The next byte.
   int get();
+
+  /// What comes next, as far as it is in memory: the rest of a block, at the beginning of the file a whole one.
+  std::string_view preview();
 
   /// Passes over these bytes at the beginning of the file, if they are there.
   void skip(std::string_view bytes);
