@@ -16,6 +16,11 @@ std::string idle_table(const RunOptions& options) {
   return "names a column of a CSV file, but " + options.data.name + " is none";
 }
 
+std::string idle_hdf5(const RunOptions& options) {
+  if (is_hdf5(options.data)) return "";
+  return "names a data set in an HDF5 file, but " + options.data.name + " is none";
+}
+
 std::string idle_data_folder(const RunOptions& options) {
   if (is_in_data_folder(options.data)) return "";
   return "is for data sets that are read from there, and " + options.data.name + " is " +
@@ -60,6 +65,14 @@ void add_data_options(OptionList& table) {
   table.add("test-limit", "N", "use the first N test samples", parse_limit, nullptr, set, &Set::test_limit);
   table.begin(data_group, with_data, Kept::of_training);
   table.add("label", "NAME", "csv: the column that holds the class", parse_name, idle_table, set, &Set::label);
+  table
+      .add("x", "NAME", "hdf5: the data set that holds the samples", parse_name, idle_hdf5, set, &Set::hdf5,
+           &Hdf5Names::x)
+      .if_absent = "x";
+  table
+      .add("y", "NAME", "hdf5: the data set that holds the classes", parse_name, idle_hdf5, set, &Set::hdf5,
+           &Hdf5Names::y)
+      .if_absent = "y";
   table.begin(data_group, for_train, Kept::of_training);
   table.add("train-limit", "N", "use the first N training samples", parse_limit, nullptr, set, &Set::train_limit);
   table.add("validation", "N", "hold out the last N training samples", count(0), nullptr, set, &Set::validation);

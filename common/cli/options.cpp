@@ -160,6 +160,7 @@ std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& op
   // What says more about the data, where there is something to say.
   std::set<std::string> details;
   if (is_table(options.data)) details = {"label"};
+  if (is_hdf5(options.data)) details = {"x", "y"};
   if (is_same && options.data.name == "gaussian") {
     details = {"features", "classes", "samples", "spacing", "deviation"};
   }

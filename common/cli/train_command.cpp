@@ -65,6 +65,7 @@ Split load_data(Ranks& ranks, const TrainingStart& start, RunOptions& options, s
     const std::vector<std::string> more = check_data(start.checkpoint, options, data);
     notes.insert(notes.end(), more.begin(), more.end());
   }
+  notes.insert(notes.end(), data.notes.begin(), data.notes.end());
   options.encoding = data.encoding;
   options.fingerprint = data.fingerprint;
   options.model.sample = data.train.sample_shape();

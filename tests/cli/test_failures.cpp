@@ -75,6 +75,12 @@ TEST_F(Failures, OfNamesThatACheckpointCouldNotKeep) {
   run_well(evaluate + "table.h5");
 }
 
+TEST_F(Failures, DoNotIncludeDecimalCommasWhichAreNoted) {
+  write("table.csv", "a;class\n1,5;x\n2,5;y\n");
+  expect_contains(run_well(train + "--dataset table.csv --format csv --label class --batch-size 1 --epochs 0"),
+                  "note   numbers have decimal commas: 1,5 is read as 1.5\n");
+}
+
 TEST_F(Failures, NameTheValueOfATableThatIsTooLarge) {
   const auto write_table = [&](const std::string& training, const std::string& test) {
     write("table.csv", "a,b,class\n0,0,0\n1,1,1\n2,2,0\n3,3,1\n4,4,0\n5," + training + ",1\n6,6,0\n7,7,1\n1,2,0\n3," +

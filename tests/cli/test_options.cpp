@@ -135,9 +135,10 @@ TEST_P(IdleOptions, EveryOptionOfTrainChangesSomething) {
   const std::set<std::string> offered = options_of(GetParam() + " train");
   const std::set<std::string> shared = options_of("stage01_serial train");
   // What files say, or stage 05's processes, is shown elsewhere.
-  std::set<std::string> known = {"help",       "format",    "data-dir",  "label",        "load",    "save",
-                                 "save-every", "resume",    "save-best", "report",       "csv",     "log-every",
-                                 "strategy",   "transport", "timeout",   "tensor-ranks", "overlap", "data-from"};
+  std::set<std::string> known = {"help",       "format",   "data-dir",  "label",     "load",    "save",
+                                 "save-every", "resume",   "save-best", "report",    "csv",     "log-every",
+                                 "x",          "y",        "strategy",  "transport", "timeout", "tensor-ranks",
+                                 "overlap",    "data-from"};
   for (const auto& [option, training] : table("effects")) {
     const std::string name = option.substr(2, option.find(' ') - 2);
     known.insert(name);

@@ -188,6 +188,53 @@ TEST(Load, EvaluationNeedsNoTrainingFiles) {
   EXPECT_EQ(load_for_evaluation(folder.options()).size(), 20);
 }
 
+TEST(Load, FilesMayHaveTheNamesOfOtherArchives) {
+  const std::vector<std::string> usual = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                                          "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
+  for (const std::vector<std::string>& names : std::vector<std::vector<std::string>>{
+           {"train-images.idx3-ubyte", "train-labels.idx1-ubyte", "t10k-images.idx3-ubyte",
+            "t10k-labels.idx1-ubyte.gz"},
+           {"emnist-train-images-idx3-ubyte", "emnist-train-labels-idx1-ubyte", "emnist-test-images-idx3-ubyte.gz",
+            "emnist-test-labels-idx1-ubyte"},
+           {"train-images-idx3-ubyte", "train-labels-idx2-int.gz", "test-images-idx3-ubyte", "test-labels-idx2-int"}}) {
+    const MnistFolder folder;
+    for (std::size_t i = 0; i < 4; ++i) fs::rename(folder / "mnist" / usual[i], folder / "mnist" / names[i]);
+    EXPECT_EQ(load_for_training(folder.options()).train.size(), 50);
+    EXPECT_EQ(load_for_evaluation(idx(folder / "mnist" / names[0])).size(), 50);
+    const std::vector<fs::path> files = files_of(folder.options());
+    for (const std::string& name : names) {
+      EXPECT_TRUE(std::ranges::any_of(files, [&](const fs::path& file) { return file == folder / "mnist" / name; }));
+    }
+  }
+}
+
+TEST(Load, FilesThatAreMissingAreSoughtAmongThoseThatAreThere) {
+  const MnistFolder folder;
+  fs::rename(folder / "mnist/train-images-idx3-ubyte", folder / "mnist/a-train-images-idx3-ubyte");
+  fs::copy(folder / "mnist/a-train-images-idx3-ubyte", folder / "mnist/b-train-images-idx3-ubyte");
+  const std::string said = sentence<Error>([&] { load_for_training(folder.options()); });
+  expect_contains(said, "needs the file " + (folder / "mnist/train-images-idx3-ubyte").string());
+  expect_contains(said,
+                  "; its folder has a-train-images-idx3-ubyte, b-train-images-idx3-ubyte, t10k-images-idx3-ubyte,");
+  expect_contains(sentence<Error>([&] { load_for_training(idx(folder / "mnist/a-train-images-idx3-ubyte")); }),
+                  "a-train-labels-idx1-ubyte (with or without .gz), which is not there; its folder has");
+  expect_contains(sentence<Error>([&] { load_for_training(idx(folder / "mnist")); }),
+                  "it is a folder, and a file of images was expected; its folder has");
+}
+
+TEST(Load, ClassesWithoutSamplesAreNoted) {
+  const TemporaryFolder folder;
+  const auto notes = [&](const std::vector<std::int32_t>& labels) {
+    write_idx(Dataset({1, 1, 1}, 10, Bytes(labels.size()), labels), folder / "images", folder / "labels");
+    return load_for_training(idx(folder / "images")).notes;
+  };
+  EXPECT_EQ(notes({1, 0}), std::vector<std::string>());
+  EXPECT_EQ(notes({1, 2, 3}), std::vector<std::string>{"the classes are 0 to 3, but no sample is of class 0: what the "
+                                                       "network answers there is never right"});
+  EXPECT_EQ(notes({9, 1}), std::vector<std::string>{"the classes are 0 to 9, but no sample is of class 0, 2, 3, 4, 5, "
+                                                    "... (8 in all): what the network answers there is never right"});
+}
+
 TEST(Load, TrainingAndTestImagesMustHaveOneSize) {
   const MnistFolder folder;
   write_idx(Dataset({2, 2, 1}, 10, Bytes{1, 2, 3, 4}, {0}), folder / "mnist/t10k-images-idx3-ubyte",
@@ -245,8 +292,8 @@ TEST(Load, LabelsBesideASingleFileMayBeCompressedOrNot) {
   fs::rename(folder / "my-labels.gz", folder / "my-labels");
   EXPECT_EQ(load_for_evaluation(idx(folder / "my-images.gz")).size(), 53);
   fs::remove(folder / "my-labels");
-  EXPECT_EQ(sentence<Error>([&] { load_for_evaluation(idx(folder / "my-images.gz")); }),
-            "cannot read " + (folder / "my-labels.gz").string() + ": there is no such file");
+  expect_contains(sentence<Error>([&] { load_for_evaluation(idx(folder / "my-images.gz")); }),
+                  " needs its labels in " + (folder / "my-labels.gz").string() + " (with or without .gz)");
 }
 
 TEST(Load, PredictionNeedsNoLabelsOfImages) {

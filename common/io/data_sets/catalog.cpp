@@ -63,23 +63,79 @@ fs::path data_folder(const DatasetOptions& options) {
   return variable != nullptr && *variable != '\0' ? variable : "datasets";
 }
 
+/// "; its folder has a, b, c", or nothing.
+std::string what_is_in(const fs::path& folder) {
+  constexpr std::size_t most = 8;
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    names.insert(excerpt(entry.path().filename().string()));
+  }
+  if (names.empty()) return "";
+  std::vector<std::string> some(names.begin(), std::next(names.begin(), std::min(most, names.size())));
+  if (names.size() > most) some.emplace_back("...");
+  return "; its folder has " + list_of(some);
+}
+
 /// A file of a named data set, with or without ".gz".
 /// @throws Error if it is missing.
 fs::path existing(const DatasetOptions& options, const fs::path& file) {
   fs::path path = with_or_without_gz(file);
   if (is_there(path)) return path;
   throw Error("the data set " + options.name + " needs the file " + path.string() +
-              " (or the same with .gz), which is not there: let --data-dir or STAGEWISE_DATA_DIR "
+              " (or the same with .gz), which is not there" + what_is_in(path.parent_path()) +
+              ": let --data-dir or STAGEWISE_DATA_DIR "
               "name the folder that holds " +
               options.name + "/ (now: " + data_folder(options).string() +
               "), or fetch the data as datasets/README.md says");
 }
 
-/// MNIST and data sets of the same form: four files with MNIST's names.
+/// The name of an IDX file without what differs from archive to archive: "letters-train-images" of
+/// "letters-train-images.idx3-ubyte.gz".
+std::string idx_stem(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const std::size_t place = name.rfind("idx");
+  return name.substr(0, place == std::string::npos || place == 0 ? name.rfind(".gz") : place - 1);
+}
+
+/// The file, or if it is not there, the one in its folder that has such a name.
+/// @param is_such of an idx_stem(), which must be the same in all files that have one.
+template <typename IsSuch>
+fs::path idx_file_like(const fs::path& file, const IsSuch& is_such) {
+  if (is_there(with_or_without_gz(file))) return file;
+  std::set<fs::path> found;
+  std::set<std::string> stems;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(file.parent_path(), ignored)) {
+    if (!is_such(idx_stem(entry.path())) || entry.path().filename().string().find("idx") == std::string::npos) continue;
+    found.insert(entry.path());
+    stems.insert(idx_stem(entry.path()));
+  }
+  return stems.size() == 1 ? *found.begin() : file;
+}
+
+/// The labels that belong to images.
+fs::path labels_of(const fs::path& images) {
+  std::error_code ignored;
+  if (fs::is_directory(images, ignored)) {
+    throw Error("cannot read " + images.string() + ": it is a folder, and a file of images was expected" +
+                what_is_in(images));
+  }
+  const fs::path labels = idx_labels_path(images);
+  return idx_file_like(labels, [&](const std::string& stem) { return stem == idx_stem(labels); });
+}
+
+/// MNIST and data sets of the same form: four files with MNIST's names, or with those of other archives, which may
+/// have a prefix, and a dot for a dash.
 std::vector<fs::path> mnist_files(const DatasetOptions& options, Subset subset) {
-  const fs::path images = data_folder(options) / options.name /
-                          (subset == Subset::training ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte");
-  return {images, idx_labels_path(images)};
+  const bool training = subset == Subset::training;
+  const fs::path images = idx_file_like(
+      data_folder(options) / options.name / (training ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte"),
+      [&](const std::string& stem) {
+        return stem.ends_with(training ? "train-images" : "test-images") ||
+               (!training && stem.ends_with("t10k-images"));
+      });
+  return {images, labels_of(images)};
 }
 
 /// All batches of CIFAR-10's training set that a folder has, in order. Where a file is there plain
@@ -113,24 +169,29 @@ std::vector<fs::path> cifar10_files(const DatasetOptions& options, Subset subset
 /// Whether the images have a file of labels beside them.
 bool has_idx_labels(const fs::path& images) {
   return images.filename().string().find("images") != std::string::npos &&
-         is_there(with_or_without_gz(idx_labels_path(images)));
+         is_there(with_or_without_gz(labels_of(images)));
 }
 
 SingleFile idx_file(const fs::path& images, const DatasetOptions& options, const TableEncoding*) {
   if (!options.needs_labels && !has_idx_labels(images)) return {read_idx_images(images), {}, false};
-  return {read_idx(images, with_or_without_gz(idx_labels_path(images)), 0), {}};
+  const fs::path labels = with_or_without_gz(labels_of(images));
+  if (is_there(images) && !is_there(labels)) {
+    throw Error(images.string() + " needs its labels in " + labels.string() +
+                " (with or without .gz), which is not there" + what_is_in(fs::absolute(images).parent_path()));
+  }
+  return {read_idx(images, labels, 0), {}};
 }
 
 SingleFile csv_file(const fs::path& path, const DatasetOptions& options, const TableEncoding* known) {
   Table table = read_csv(path, options.label, known, options.needs_labels);
-  return {std::move(table.dataset), std::move(table.encoding), table.has_labels};
+  return {std::move(table.dataset), std::move(table.encoding), table.has_labels, std::move(table.note)};
 }
 
 SingleFile hdf5_file(const fs::path& path, const DatasetOptions& options, const TableEncoding*) {
   if (!options.needs_labels) {
-    if (auto samples = read_hdf5_without_labels(path)) return {std::move(*samples), {}, false};
+    if (auto samples = read_hdf5_without_labels(path, options.hdf5)) return {std::move(*samples), {}, false};
   }
-  return {read_hdf5(path), {}};
+  return {read_hdf5(path, options.hdf5), {}};
 }
 
 /// Reads a file; a table must match `known`, unless that is null.
@@ -227,7 +288,7 @@ std::vector<fs::path> files_of(const DatasetOptions& options) {
   std::vector<fs::path> files;
   if (!options.format.empty()) files.emplace_back(options.name);
   if (source.read_one == idx_file && (options.needs_labels || has_idx_labels(options.name))) {
-    files.push_back(idx_labels_path(options.name));
+    files.push_back(labels_of(options.name));
   }
   if (source.files != nullptr) {
     for (const Subset subset : {Subset::training, Subset::test}) {
@@ -240,6 +301,8 @@ std::vector<fs::path> files_of(const DatasetOptions& options) {
   }
   return files;
 }
+
+bool is_hdf5(const DatasetOptions& options) { return source_of(options).read_one == hdf5_file; }
 
 bool is_in_data_folder(const DatasetOptions& options) { return source_of(options).files != nullptr; }
 

@@ -23,6 +23,7 @@ struct DatasetOptions {
   std::optional<Index> test_limit;   ///< likewise
   Index validation = 0;              ///< not negative
   std::string label;                 ///< the column of a CSV file that holds the class
+  Hdf5Names hdf5;                    ///< used if `format` is hdf5
   GaussianOptions gaussian;          ///< used if `name` is "gaussian"
   bool needs_labels = true;          ///< whether a file without labels is refused
   std::string precision = "double";  ///< in which all values must be finite: "float" or "double"
@@ -45,6 +46,10 @@ bool is_single_file(const DatasetOptions& options);
 /// Whether the data set is a table, so that one column must be named as the label.
 /// @throws UsageError for an unknown name or format.
 bool is_table(const DatasetOptions& options);
+
+/// Whether it is an HDF5 file, whose data sets may have other names than x and y.
+/// @throws UsageError for an unknown name or format.
+bool is_hdf5(const DatasetOptions& options);
 
 /// The files that the data set is read from, for training and for evaluation, and for each also the
 /// one with the other ending (".gz" or none), which would be read if it existed. Empty for
@@ -81,6 +86,7 @@ struct SingleFile {
   Dataset dataset;
   std::optional<TableEncoding> encoding;  ///< of a table
   bool has_labels = true;                 ///< whether the samples' classes mean something
+  std::string note = {};                  ///< what the user should know about how it was read
 };
 
 /// Reads the single file that the options mean; empty if the data set is not one.

@@ -18,6 +18,26 @@ Limit limit_for(Subset subset, const DatasetOptions& options) {
           training ? "training sample" : "test sample", options.name};
 }
 
+/// What a file has to be said about it.
+std::vector<std::string> notes_on(const SingleFile& all) {
+  std::vector<std::string> notes;
+  if (!all.note.empty()) notes.push_back(all.note);
+  std::vector<bool> is_used(static_cast<std::size_t>(all.dataset.classes()));
+  for (const std::int32_t label : all.dataset.labels()) is_used[static_cast<std::size_t>(label)] = true;
+  const std::ptrdiff_t empty = std::ranges::count(is_used, false);
+  if (empty == 0) return notes;
+  constexpr std::size_t most = 5;
+  std::vector<std::string> some;
+  for (std::size_t i = 0; i < is_used.size() && some.size() < most; ++i) {
+    if (!is_used[i]) some.push_back(std::to_string(i));
+  }
+  notes.push_back("the classes are 0 to " + std::to_string(is_used.size() - 1) + ", but no sample is of class " +
+                  list_of(some) +
+                  (std::cmp_greater(empty, most) ? ", ... (" + with_thousands(empty) + " in all)" : "") +
+                  ": what the network answers there is never right");
+  return notes;
+}
+
 /// Training and test set out of one file.
 Split split_file(const SingleFile& all, const DatasetOptions& options, const Limit& train_limit,
                  const Limit& test_limit) {
@@ -37,7 +57,8 @@ Split split_file(const SingleFile& all, const DatasetOptions& options, const Lim
           all.dataset.slice(train, test_limit.of(test)),
           all.encoding,
           train,
-          {}};
+          {},
+          notes_on(all)};
 }
 
 /// @param sample what one is called where it is no row of a table.

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "data/dataset.hpp"
 #include "io/data_sets/catalog.hpp"
@@ -19,6 +21,8 @@ struct Split {
   Index first_test_row = 0;  ///< where `test` begins in a single file that was split
   /// Of the remaining training samples; empty if another process has them.
   std::optional<Fingerprint> fingerprint;
+  /// What the user should know about the data, one sentence each.
+  std::vector<std::string> notes = {};
 };
 
 /// Loads or generates the data for training, applies limits, and holds out validation samples. A
