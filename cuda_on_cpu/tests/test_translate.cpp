@@ -278,11 +278,13 @@ TEST(TranslatePreprocessed, RefusesNoCallThatMayBeRight) {
 
 TEST(TranslatePreprocessed, RefusesWhatNvccDoes) {
   const std::string lambda =
-      "a __device__ lambda cannot capture by reference: a GPU has none of the host's variables; capture by value, [=]";
+      "a __device__ lambda cannot capture by reference: a GPU has none of the host's variables; "
+      "capture by value, [=]";
   const std::vector<Case> cases = {
       {"struct S { __global__ void k(int* x) { } };",
        "the kernel 'k' is a member of a class, which none may be; declare it outside"},
-      {"__global__ void k(int a, S&& x) { }", "the kernel 'k' takes an argument by &&, which none may; take it by value"},
+      {"__global__ void k(int a, S&& x) { }",
+       "the kernel 'k' takes an argument by &&, which none may; take it by value"},
       {"void f() { run([&] __device__ (int i) { }); }", lambda},
       {"void f() { auto l = [=, &n] __host__ __device__ (int i) { }; }", lambda},
       {"__device__ void d(int* x) { }\nint main() { d<<<1, 2>>>(x); }",
@@ -293,8 +295,10 @@ TEST(TranslatePreprocessed, RefusesWhatNvccDoes) {
   }
   for (const std::string& right : std::vector<std::string>{
            "void f() { auto l = [=, p = &n] __device__ (int i) { }; auto m = [&](int i) { }; }",
-           "__global__ void k() { auto l = [&] __device__ (int i) { }; }", "[[nodiscard]] __device__ int d(int& x);",
-           "struct S { friend __global__ void k(int* x) { } };", "__device__ int a[3]; __device__ int b;"}) {
+           "__global__ void k() { auto l = [&] __device__ (int i) { }; }",
+           "[[nodiscard]] __device__ int d(int& x);",
+           "struct S { friend __global__ void k(int* x) { } };",
+           "__device__ int a[3]; __device__ int b;"}) {
     EXPECT_EQ(preprocessed(right), right);
   }
 }
