@@ -47,13 +47,12 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# library_of HEADER: the NVIDIA library that the header belongs to; fails if it belongs to none, or to the runtime.
+# library_of HEADER: the library that the header belongs to and that is not modelled; fails if there is none.
 library_of() {
   case $1 in
-    thrust/*) echo Thrust ;;
     cub/*) echo CUB ;;
-    curand*) echo cuRAND ;;
-    cublas*) echo cuBLAS ;;
+    curand_mtgp32*) echo cuRAND ;;
+    cublasLt* | cublasXt*) echo cuBLAS ;;
     cufft*) echo cuFFT ;;
     cusparse*) echo cuSPARSE ;;
     cusolver*) echo cuSOLVER ;;
@@ -68,36 +67,69 @@ library_of() {
     cuda/std/* | cuda/* | nv/*) echo libcu++ ;;
     cuda_fp[468]* | cuda_awbarrier* | cuda_occupancy*) echo "the CUDA Toolkit" ;;
     cuda_gl_interop* | cuda_egl* | cuda_vdpau* | cudaGL*) echo "the graphics interoperability" ;;
-    texture_* | surface_*) echo "textures and surfaces" ;;
     cufile* | cupti* | nvToolsExt* | cuComplex*) echo "the CUDA Toolkit" ;;
+    texture_* | surface_*) echo "the runtime" ;;
+    helper_*.h) echo "NVIDIA's CUDA samples" ;;
     *) return 1 ;;
   esac
 }
 
-# refuse PLACE HEADER LIBRARY
+# refuse PLACE HEADER LIBRARY [NAME]: what the header declares, the name for example, is not there.
 refuse() {
+  local what="<$2>"
+  [[ -z ${4:-} ]] || what="'$4', of <$2>,"
   case $3 in
-    libcu++) echo "$1: <$2> belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>, <cuda/cmath>, <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build" ;;
-    "the CUDA Toolkit") echo "$1: <$2> belongs to the CUDA Toolkit, and CUDA on the CPU does not model it; this needs a GPU build" ;;
-    *) echo "$1: <$2> belongs to $3, which needs a GPU build; CUDA on the CPU provides the runtime only" ;;
+    libcu++) echo "$1: $what belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>, <cuda/cmath>, <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build" ;;
+    "the CUDA Toolkit") echo "$1: $what belongs to the CUDA Toolkit, and CUDA on the CPU does not model it; this needs a GPU build" ;;
+    "NVIDIA's CUDA samples") echo "$1: $what comes with NVIDIA's CUDA samples: put that header, and those that it includes, beside the program" ;;
+    *) echo "$1: $what belongs to $3, which needs a GPU build; of the libraries, CUDA on the CPU has cuBLAS, cuRAND and Thrust" ;;
   esac >&2
 }
 
-# refuse_libraries FILE: refuses a preprocessed program that found such a header somewhere on this machine.
-refuse_libraries() {
-  local place path header library
+# leave_out PLACE HEADER: from now on the header is an empty file. Fails unless it is of a library that is not modelled:
+# what is included and not used costs nothing. A header that has been left out already is not there under any name.
+leave_out() {
+  local library
+  library=$(library_of "$2") && [[ ! -e $work/absent/$2 ]] || return 1
+  mkdir -p "$work/absent/$(dirname "$2")"
+  : >"$work/absent/$2"
+  echo "$1 $2 $library" >>"$work/left_out"
+}
+
+# leave_out_found FILE: the same for those that a preprocessed program has found somewhere on this machine.
+leave_out_found() {
+  local place path header left_out=no
   while read -r place path; do
     header=${path##*/}
     [[ ! $path =~ /((thrust|cub|cuda|nv|cutlass|cute)/.*)$ ]] || header=${BASH_REMATCH[1]}
-    if library=$(library_of "$header"); then
-      refuse "$place" "$header" "$library"
-      exit 1
-    fi
-  done < <(awk -v own="$here/include/" '
+    ! leave_out "$place" "$header" || left_out=yes
+  done < <(awk -v own="$here/" '
     /^# [0-9]+ "/ { path = substr($3, 2, length($3) - 2)
-      if ($4 == 1 && $0 ~ / 1 3/ && index(path, own) != 1 && path ~ /\/(thrust|cub|cuda|nv|cu[^\/]*|n[pv][^\/]*|nccl[^\/]*)(\/|\.h)/) print file ":" line + 1, path
-      line = $2 - 1; file = path; next }
+      if ($4 == 1 && !is_system && $0 ~ / 1 3/ && index(path, own) != 1 && path ~ /\/(cub|cuda|nv|cu[^\/]*|n[pv][^\/]*|nccl[^\/]*)(\/|\.h)/) print file ":" line + 1, path
+      line = $2 - 1; file = path; is_system = $0 ~ / 3( |$)/; next }
     { ++line }' "$1")
+  [[ $left_out == yes ]]
+}
+
+# library_of_name NAME: the library that it belongs to, of those whose headers have been left out.
+library_of_name() {
+  local place header library words
+  while read -r place header library; do
+    case $library in
+      CUB) words=cub ;;
+      CUTLASS) words='cutlass|cute' ;;
+      libcu++) words='cuda|nv' ;;
+      "the CUDA Toolkit") words='cuda_fp[468]|__nv_fp[468]|CUpti|cupti|cuFile|CUfile|cudaOcc' ;;
+      "the graphics interoperability") words='cudaG|cudaE|cudaV' ;;
+      "NVIDIA's CUDA samples") words='checkCudaErrors$|getLastCudaError$|findCudaDevice|gpu[DG]|sdk[A-Z]|checkCmd|getCmd|StopWatch|__(check|getLast)Cuda|ftoi$|stringRemove' ;;
+      *) words=$library ;;
+    esac
+    if grep -qiE "^($words)" <<<"$1"; then
+      echo "$header $library"
+      return 0
+    fi
+  done < <(cat "$work/left_out" 2>/dev/null)
+  return 1
 }
 
 # explain FILE: says in one sentence what the compiler, whose messages FILE holds, did not find, if that is clear.
@@ -108,8 +140,14 @@ explain() {
     if library=$(library_of "$header"); then
       refuse "$place" "$header" "$library"
       return 0
-    elif [[ $header == helper_*.h ]]; then
-      echo "$place: $header comes with NVIDIA's CUDA samples: put it, and the headers that it includes, beside the program" >&2
+    elif [[ $header == thrust/* && ! -e /usr/include/thrust/version.h ]]; then
+      echo "$place: <$header> belongs to Thrust, which CUDA on the CPU takes from a package: sudo apt install libthrust-dev" >&2
+      return 0
+    elif [[ $header == cublas.h ]]; then
+      echo "$place: <cublas.h> is the interface to cuBLAS of before 2010, in which CUDA on the CPU has no part: include <cublas_v2.h>" >&2
+      return 0
+    elif [[ $header == cblas.h ]]; then
+      echo "$file: cuBLAS is computed by OpenBLAS here: sudo apt install libopenblas-dev" >&2
       return 0
     fi
     case ${header,,} in
@@ -150,6 +188,12 @@ explain() {
     echo "$place: $name() is gone since CUDA 9, and no device of today has it: write ${name}_sync(0xffffffff, ...), which names the lanes that take part" >&2
     return 0
   fi
+  # What belongs to a library whose header has been left out.
+  while read -r place name; do
+    read -r header library < <(library_of_name "$name") || continue
+    refuse "$place" "$header" "$library" "$name"
+    return 0
+  done < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: error: [^'‘]*['‘]([A-Za-z0-9_:]+)['’].*/\1 \2/p" "$1")
   # The first error, if it is about a CUDA name.
   read -r place name < <(sed -nE "/error: /{s/^([^ :]+:[0-9]+):[0-9]+: error: [^'‘]*['‘]((cuda[A-Z]|CUDA_|__)[A-Za-z0-9_]+)['’]( was not declared| does not name|).*/\1 \2/p;q}" "$1") || true
   [[ -n ${name:-} ]] || return 1
@@ -220,7 +264,9 @@ asks_for_architecture() {
 
 # nvcc includes the runtime's header automatically. Alignment checks on accesses are cheap from -O2 on. A function without
 # a return statement goes on where it was called, as it does on a GPU.
-options=(-O2 -g1 -fsanitize=alignment -isystem "$here/include")
+options=(-O2 -g1 -fsanitize=alignment "-I$work/absent" -isystem "$here/include")
+for library in "$here"/libraries/*/; do options+=(-isystem "$library"); done
+options+=(-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP -DTHRUST_IGNORE_DEPRECATED_CPP_DIALECT)
 if [[ $("${compiler[@]}" --version) == *clang* ]]; then
   options+=(-gdwarf-aranges -fno-strict-return)
 else
@@ -246,6 +292,19 @@ translate() {
   return 1
 }
 
+# preprocess: the program, again and again while it includes what has to be left out.
+preprocess() {
+  local place header
+  until "${compiler[@]}" "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "${headers[@]}" "$file" \
+    -o "$work/program.ii" 2>"$work/messages" && ! leave_out_found "$work/program.ii"; do
+    read -r place header < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: fatal error: '?([^ ':]+)'?(:| file not).*/\1 \2/p" "$work/messages") || true
+    if [[ -s $work/messages ]] && ! leave_out "$place" "${header:-}"; then
+      explain "$work/messages" || about_program "$work/messages" >&2
+      exit 1
+    fi
+  done
+}
+
 # object FILE OBJECT: compiles a file of the program.
 object() {
   local file=$1 object=$2 headers=() source=(-include cuda_on_cpu/qualifiers.h "$work/program.cpp")
@@ -259,8 +318,8 @@ object() {
       while IFS= read -r header; do
         [[ $header != *.h && $header != cuda/* || ! -f $here/include/$header ]] || headers+=(-include "$header")
       done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperative_groups|cuda|mma|cuComplex)[A-Za-z0-9_/]*(\.h)?)[>"].*/\1/p' "$file")
-      compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "${headers[@]}" "$file" -o "$work/program.ii"
-      refuse_libraries "$work/program.ii"
+      preprocess
+      ! grep -qF "$here/libraries/cublas/" "$work/program.ii" || of_linker+=(-lopenblas)
       translate || exit 1
       [[ $is_local == no ]] || hide_device_names "$work/program.cpp"
       ;;

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -55,6 +56,7 @@ struct Memory {
   std::map<int, std::size_t> used;  ///< bytes of each device
   int readers = 0;                  ///< of protected memory
   bool is_protected = true;         ///< while there are none
+  bool is_open = false;             ///< to host code, until the next reader has come and gone
 };
 
 Memory& memory() {
@@ -388,10 +390,30 @@ bool is_managed_variable(std::uintptr_t address) {
   return is_between(address, cuda_on_cpu_managed_begin, cuda_on_cpu_managed_end);
 }
 
-DeviceMemoryAccess::DeviceMemoryAccess() {
-  if (!settings().protect) return;
+void open_memory_to_host() {
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);
+  if (all.is_open) return;
+  all.is_open = true;
+  if (settings().protect && all.readers == 0 && all.is_protected) {
+    set_protection(all, PROT_READ | PROT_WRITE);
+    all.is_protected = false;
+  }
+  for (const auto& [pages, allocation] : all.allocations) {  // what host code writes is not known
+    if (allocation.kind == MemoryKind::device) note_filled(at(allocation.begin), allocation.bytes);
+  }
+}
+
+bool is_memory_open_to_host() {
+  const std::lock_guard lock(memory().mutex);
+  return memory().is_open;
+}
+
+DeviceMemoryAccess::DeviceMemoryAccess() {
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  all.is_open = false;
+  if (!settings().protect) return;
   if (all.readers++ > 0 || !all.is_protected) return;
   set_protection(all, PROT_READ | PROT_WRITE);
   all.is_protected = false;

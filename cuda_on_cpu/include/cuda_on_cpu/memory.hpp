@@ -77,6 +77,11 @@ class DeviceMemoryAccess {
   DeviceMemoryAccess& operator=(const DeviceMemoryAccess&) = delete;
 };
 
+/// Host code may access device memory, until the next launch or copy.
+void open_memory_to_host();
+/// Whether it may.
+bool is_memory_open_to_host();
+
 /// Puts the allocation into a file that another process can map; the file descriptor, or -1.
 int share_allocation(std::uintptr_t begin);
 /// Maps such a file of another process.

@@ -3,38 +3,57 @@
 #include <cuda.h>
 #include <stdio.h>
 
+// Headers of libraries that are not there cost nothing; what is used of them is refused.
+#include <cub/cub.cuh>
+#include <cuda/ptx>
+#include <cuda_fp8.h>
+#include <cufft.h>
+#include <helper_cuda.h>
+#include <nvrtc.h>
+#include <surface_types.h>
+
 #if MISTAKE == 1
 #if 0
-#include <cub/cub.cuh>
+#include <cublas.h>
 #endif
-//! <cublas_v2.h> belongs to cuBLAS, which needs a GPU build; CUDA on the CPU provides the runtime only
-#include <cublas_v2.h>
+//! 'cufftHandle', of <cufft.h>, belongs to cuFFT, which needs a GPU build; of the libraries, CUDA on the CPU has cuBLAS,
+//! cuRAND and Thrust
+cufftHandle plan;
 
 #elif MISTAKE == 2
-//! <thrust/device_vector.h> belongs to Thrust, which needs a GPU build; CUDA on the CPU provides the runtime only
-#include <thrust/device_vector.h>
-#include <thrust/sort.h>
+__global__ void sum(int *x) {
+  //! 'cub', of <cub/cub.cuh>, belongs to CUB, which needs a GPU build; of the libraries, CUDA on the CPU has cuBLAS, cuRAND
+  //! and Thrust
+  using Reduce = cub::BlockReduce<int, 128>;
+}
 
 #elif MISTAKE == 3
-//! <curand_kernel.h> belongs to cuRAND, which needs a GPU build; CUDA on the CPU provides the runtime only
-#include "curand_kernel.h"
+//! <cublas.h> is the interface to cuBLAS of before 2010, in which CUDA on the CPU has no part: include <cublas_v2.h>
+#include <cublas.h>
 
 #elif MISTAKE == 4
-//! <nvrtc.h> belongs to NVRTC, which needs a GPU build; CUDA on the CPU provides the runtime only
-#include <nvrtc.h>
+int main() {
+  //! 'nvrtcCreateProgram', of <nvrtc.h>, belongs to NVRTC, which needs a GPU build; of the libraries, CUDA on the CPU has
+  //! cuBLAS, cuRAND and Thrust
+  return nvrtcCreateProgram();
+}
 
 #elif MISTAKE == 5
-//! <cuda_fp8.h> belongs to the CUDA Toolkit, and CUDA on the CPU does not model it; this needs a GPU build
-#include <cuda_fp8.h>
+//! '__nv_fp8_e4m3', of <cuda_fp8.h>, belongs to the CUDA Toolkit, and CUDA on the CPU does not model it; this needs a GPU
+//! build
+__nv_fp8_e4m3 value;
 
 #elif MISTAKE == 6
-//! <cuda/ptx> belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>, <cuda/cmath>,
-//! <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build
-#include <cuda/ptx>
+__global__ void mark() {
+  //! 'cuda::ptx', of <cuda/ptx>, belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>,
+  //! <cuda/cmath>, <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build
+  cuda::ptx::fence_proxy_alias();
+}
 
 #elif MISTAKE == 7
-//! helper_cuda.h comes with NVIDIA's CUDA samples: put it, and the headers that it includes, beside the program
-#include <helper_cuda.h>
+//! 'checkCudaErrors', of <helper_cuda.h>, comes with NVIDIA's CUDA samples: put that header, and those that it includes,
+//! beside the program
+int main() { checkCudaErrors(cudaDeviceSynchronize()); }
 
 #elif MISTAKE == 8
 //! conio.h belongs to Windows; put it, and what needs it, between #ifdef _WIN32 and #endif

@@ -1,0 +1,94 @@
+/// @file
+/// Libraries that work in the host's code but use device memory: cuBLAS, cuRAND, Thrust.
+#include "cuda_on_cpu/libraries.h"
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/observer.hpp"
+#include "cuda_on_cpu/stream.hpp"
+
+extern "C" {
+// The program's variables are between these, which the linker defines.
+extern char __data_start;  // NOLINT(bugprone-reserved-identifier)
+extern char _end;          // NOLINT(bugprone-reserved-identifier)
+}
+
+namespace cuda_on_cpu {
+namespace {
+
+/// May it be a __device__ variable?
+bool is_variable(const void* pointer) { return pointer >= &__data_start && pointer < &_end; }
+
+/// What is wrong with memory that a library is given; empty if nothing is.
+std::string check(const LibraryMemory& memory) {
+  if (memory.bytes == 0 || is_variable(memory.begin)) return "";
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.begin);
+  if (address == 0) return std::string(memory.name) + " is a null pointer.";
+  const std::optional<Allocation> found = find_allocation(address);
+  if (!found) return std::string(memory.name) + " should be device memory, but is memory of the host.";
+  if (found->freed || address < found->begin || address > found->end())
+    return std::string(memory.name) + " is " + describe_address(address) + ".";
+  if (memory.bytes > found->end() - address) {
+    return std::string(memory.name) + " begins " + describe_address(address) + ", of which " +
+           counted(found->end() - address, "byte") + " are left, but " + std::to_string(memory.bytes) + " are to be " +
+           (memory.is_written ? "written." : "read.");
+  }
+  return "";
+}
+
+}  // namespace
+
+cudaError_t run_library(const char* call, cudaStream_t stream, std::initializer_list<LibraryMemory> memory,
+                        std::function<void()> work, Place place) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  for (const LibraryMemory& used : memory) {
+    const std::string wrong = check(used);
+    if (!wrong.empty()) return refuse(place, std::string(call) + ": " + wrong);
+  }
+  const auto observed = [used = std::vector<LibraryMemory>(memory), work = std::move(work)] {
+    for (const LibraryMemory& one : used) {
+      if (!one.is_written) note_copied(one.begin, one.bytes);
+    }
+    work();
+    for (const LibraryMemory& one : used) {
+      if (one.is_written) note_filled(one.begin, one.bytes);
+    }
+  };
+  return record(submit(
+      stream, observed, [&]() -> Work { return observed; }, cudaGraphNodeTypeKernel));
+}
+
+void open_device_memory(cudaStream_t stream) {
+  if (runs_in_kernel() || wait_for(stream) != cudaSuccess) return;
+  open_memory_to_host();
+}
+
+void* allocate_for_library(std::size_t bytes, bool is_managed) {
+  if (runs_in_kernel()) return std::malloc(bytes);
+  void* pointer = nullptr;
+  const Place place{"a vector of Thrust", 0};
+  if (allocate(&pointer, bytes, is_managed ? MemoryKind::managed : MemoryKind::device, place) != cudaSuccess)
+    return nullptr;
+  if (pointer != nullptr) note_filled(pointer, bytes);
+  return pointer;
+}
+
+void free_for_library(void* pointer) {
+  if (runs_in_kernel()) {
+    std::free(pointer);
+    return;
+  }
+  const bool was_open = is_memory_open_to_host();
+  free_memory("cudaFree()", pointer, false, {"a vector of Thrust", 0});
+  if (was_open) open_memory_to_host();
+}
+
+}  // namespace cuda_on_cpu
