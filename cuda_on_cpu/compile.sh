@@ -115,13 +115,13 @@ leave_out_found() {
 library_of_name() {
   local place header library words
   while read -r place header library; do
-    case $library in
-      CUB) words=cub ;;
-      CUTLASS) words='cutlass|cute' ;;
-      libcu++) words='cuda|nv' ;;
-      "the CUDA Toolkit") words='cuda_fp[468]|__nv_fp[468]|CUpti|cupti|cuFile|CUfile|cudaOcc' ;;
-      "the graphics interoperability") words='cudaG|cudaE|cudaV' ;;
-      "NVIDIA's CUDA samples") words='checkCudaErrors$|getLastCudaError$|findCudaDevice|gpu[DG]|sdk[A-Z]|checkCmd|getCmd|StopWatch|__(check|getLast)Cuda|ftoi$|stringRemove' ;;
+    case $header/$library in
+      */CUTLASS) words='cutlass|cute' ;;
+      */libcu++) words='(cuda|nv)(::|$)|ptx$' ;;
+      cuda_fp*) words='cuda_fp|__nv_fp' ;;
+      */"the CUDA Toolkit") words='cupti|cufile|cudaOcc' ;;
+      */"the graphics interoperability") words='cudaG|cudaE|cudaV' ;;
+      helper_*) words='checkCudaErrors$|getLastCudaError$|findCudaDevice|gpu[DG]|sdk[A-Z]|checkCmd|getCmd|StopWatch|__(check|getLast)Cuda|ftoi$|stringRemove' ;;
       *) words=$library ;;
     esac
     if grep -qiE "^($words)" <<<"$1"; then

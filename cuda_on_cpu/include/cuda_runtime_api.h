@@ -35,6 +35,11 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value);
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
 cudaError_t cudaDeviceSynchronize();
+inline cudaError_t cudaCtxResetPersistingL2Cache() { return cudaPeekAtLastError(); }
+inline cudaError_t cudaStreamSetAttribute(cudaStream_t /*stream*/, cudaLaunchAttributeID /*attribute*/,
+                                          const cudaLaunchAttributeValue* /*value*/) {
+  return cudaPeekAtLastError();
+}
 [[deprecated("use cudaDeviceSynchronize()")]] cudaError_t cudaThreadSynchronize();
 [[deprecated("use cudaDeviceReset()")]] cudaError_t cudaThreadExit();
 cudaError_t cudaDeviceReset();

@@ -65,10 +65,10 @@ void set_abilities(cudaDeviceProp& p) {
   p.directManagedMemAccessFromHost = 1;
 }
 
-using Limits = std::array<std::atomic<std::size_t>, 3>;
-/// By their numbers: stack, printf(), malloc() in kernels.
+using Limits = std::array<std::atomic<std::size_t>, 7>;
+/// By their numbers: stack, printf(), malloc() in kernels; those that mean nothing here.
 Limits& limits() {
-  static Limits limits{1024, std::size_t{1} << 20, std::size_t{8} << 20};
+  static Limits limits{1024, std::size_t{1} << 20, std::size_t{8} << 20, 0, 2048, 64, 0};
   return limits;
 }
 bool is_limit(cudaLimit limit) { return limit >= 0 && static_cast<std::size_t>(limit) < limits().size(); }

@@ -116,7 +116,7 @@ int main() {
   pointers[0] = products.data + 4;
   pointers[1] = products.data;
   CHECK(cublasSgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 2, &one_f, pointers, 1, pointers,
-                           2, &zero_f, pointers, 1, 2));
+                           2, &zero_f, pointers + 2, 1, 2));
   CHECK(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE));
   CHECK(cublasSdot(handle, 4, many.data, 1, many.data + 4, 1, result.data));
   CHECK(cublasSscal(handle, 8, result.data, many.data, 1));

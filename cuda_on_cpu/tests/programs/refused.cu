@@ -45,7 +45,7 @@ __nv_fp8_e4m3 value;
 
 #elif MISTAKE == 6
 __global__ void mark() {
-  //! 'cuda::ptx', of <cuda/ptx>, belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>,
+  //! 'cuda', of <cuda/ptx>, belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>,
   //! <cuda/cmath>, <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build
   cuda::ptx::fence_proxy_alias();
 }
