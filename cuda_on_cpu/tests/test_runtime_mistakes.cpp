@@ -120,8 +120,8 @@ std::vector<Mistake> mistakes() {
   return {
       {"WarpBarrierThatNotAllLanesReach",
        launching("warp_barrier_for_some", {1, 64}, warp_barrier_for_some),
-       {line_of("warp_barrier"), "40 threads wait at __syncwarp", "mask 0xffffffff",
-        "24 have exited"},
+       {line_of("warp_barrier"), "of the warp reach __syncwarp: 20 threads wait", "mask 0xffffffff",
+        "12 have exited"},
        cudaErrorLaunchFailure},
       {"MaskWithoutTheCaller",
        launching("wrong_mask", {1, 32}, wrong_mask),

@@ -22,6 +22,8 @@ std::string shortened(std::string text) {
   replace("::cuda_on_cpu::", "");
   replace("(auto... cuda_on_cpu_arguments)", "(auto... a)");
   replace("(cuda_on_cpu_arguments...)", "(a...)");
+  for (const std::string kind : {"data", "bss"})
+    replace("CUDA_ON_CPU_SECTION(\"." + kind + ".cuda_on_cpu_device\")", "__device__");
   return text;
 }
 
@@ -55,6 +57,13 @@ std::string launch(const std::string& kernel, const std::string& configuration,
                    const std::string& arguments) {
   return "Launch(\"" + kernel + "\", {" + configuration + "})([=](auto... a) { " + kernel +
          "(a...); }" + (arguments.empty() ? "" : ", " + arguments) + ")";
+}
+
+/// With the types that the kernel's address tells.
+std::string launch_of(const std::string& kernel, const std::string& configuration,
+                      const std::string& arguments) {
+  return "Launch(\"" + kernel + "\", {" + configuration + "}).of(" + kernel +
+         ", [=](auto... a) { " + kernel + "(a...); }).with(" + arguments + ")";
 }
 
 TEST(Translate, LeavesEveryCharacterOfOtherTexts) {
@@ -191,14 +200,20 @@ TEST(Translate, QuotesThePathOfTheOriginal) {
 TEST(TranslatePreprocessed, FollowsTheLinesOfThePreprocessor) {
   const std::string header = "# 1 \"/usr/include/x.h\" 1 3 4\nk<<<1, 1>>>(a); tex2D(x);\n";
   EXPECT_EQ(preprocessed("# 0 \"f.cu\"\n" + header + "# 2 \"f.cu\" 2\nk<<<1, 1>>>(b);\n"),
-            "# 0 \"f.cu\"\n" + header + "# 2 \"f.cu\" 2\n" + launch("k", "1, 1", "b") + ";\n");
+            "# 0 \"f.cu\"\n" + header + "# 2 \"f.cu\" 2\n" + launch_of("k", "1, 1", "b") + ";\n");
   EXPECT_EQ(
       preprocessed("# 1 \"f.cu\"\nk<<<1, 1>>>(a,\n# 2 \"f.cu\" 3 4\n__null\n# 2 \"f.cu\"\n);\n"),
-      "# 1 \"f.cu\"\n" + launch("k", "1, 1", "a,\n# 2 \"f.cu\" 3 4\nnullptr\n# 2 \"f.cu\"\n") +
+      "# 1 \"f.cu\"\n" + launch_of("k", "1, 1", "a,\n# 2 \"f.cu\" 3 4\nnullptr\n# 2 \"f.cu\"\n") +
           ";\n");
   EXPECT_EQ(
       preprocessed("# 1 \"f.cu\"\n\n# 7 \"g.cuh\"\n\ntexture<float> t;"),
       "g.cuh:8: 'texture': CUDA on the CPU has no textures and no surfaces; this needs a GPU");
+}
+
+TEST(TranslatePreprocessed, PutsVariablesOfTheDeviceTogether) {
+  EXPECT_EQ(translate_preprocessed("__device__ int a[3]; static __constant__ float b = 1;", "f.ii"),
+            "CUDA_ON_CPU_SECTION(\".bss.cuda_on_cpu_device\") int a[3]; static "
+            "CUDA_ON_CPU_SECTION(\".data.cuda_on_cpu_device\") float b = 1;");
 }
 
 TEST(TranslatePreprocessed, LanesReadBeforeTheyStoreThroughVolatile) {

@@ -169,7 +169,7 @@ TEST_F(Predict, NeedsNoLabels) {
   expect_contains(output, ": 20 images of 28x28x1, 10 classes\n");
   EXPECT_EQ(count(output, "label  ") + count(output, "wrong"), 0) << output;
   expect_failure("stage01_serial evaluate --load digits.h5 " + images, 1,
-                 "cannot read digits/t10k-labels-idx1-ubyte: there is no such file");
+                 "needs its labels in digits/t10k-labels-idx1-ubyte (with or without .gz), which is not there");
 }
 
 TEST_F(Predict, DrawsOneSample) {
