@@ -310,7 +310,10 @@ Decoy decoy_of_stack() {
 
 class TakenMemory final : public HostMemory {
  public:
-  TakenMemory() : variables_(make_decoy(address_of(&etext) / page_bytes * page_bytes, address_of(&_end))) {
+  TakenMemory() {
+    // Where addresses are small, what is copied may be numbers like them.
+    const std::uintptr_t begin = address_of(&etext) / page_bytes * page_bytes;
+    if (begin >> 32U != 0) variables_ = make_decoy(begin, address_of(&_end));
     if (heap().begin() != 0) blocks_ = make_decoy(heap().begin(), heap().begin() + span_bytes * max_spans);
   }
 
@@ -431,7 +434,7 @@ class TakenMemory final : public HostMemory {
 
   /// Longer copies are numbers.
   static constexpr std::size_t max_searched = std::size_t{16} << 20;
-  Decoy variables_;
+  Decoy variables_{};
   Decoy blocks_{};
   Decoy stack_{};  ///< of the thread that has launched last
   std::map<const char*, unsigned> launches_;
