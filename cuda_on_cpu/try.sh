@@ -516,7 +516,8 @@ check_all() {
     cat "$work/told" >&2
     exit 1
   }
-  compile --instrumented "$build" "$program-instrumented" "$wrapped"
+  # Where the value of a variable is not always read, it must not be read in advance.
+  compile --instrumented "$build" "$program-instrumented" "$wrapped" -DCUDA_ON_CPU_LOCALS -fno-tree-loop-im
   local sanitizers=('-fsanitize=address,bounds' -fno-sanitize-recover=all -fno-omit-frame-pointer -w)
   # shellcheck disable=SC2086 # CXX may have arguments
   [[ $(${CXX:-c++} --version) != *clang* ]] || sanitizers+=(-D__SANITIZE_ADDRESS__=1)

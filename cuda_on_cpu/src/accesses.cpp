@@ -3,12 +3,17 @@
 /// -fsanitize=thread. The names are those of ThreadSanitizer's library, which is not linked.
 ///
 /// Part of a program only if its kernels call these functions.
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "cuda_on_cpu/block.hpp"
 #include "cuda_on_cpu/counters.hpp"
+#include "cuda_on_cpu/findings.hpp"
+#include "cuda_on_cpu/locals.h"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 
@@ -26,6 +31,7 @@ struct Kind {
   bool is_volatile : 1 = false;
   bool releases : 1 = false;
   bool acquires : 1 = false;
+  bool of_copy : 1 = false;  ///< which may be of what is not set everywhere
 
   constexpr bool is_plain_read() const { return reads && !writes && !is_atomic && !is_volatile; }
 };
@@ -85,12 +91,43 @@ const Fiber* resume_thread() {
   return true;
 }
 
+// What begins a local variable is a NaN that no arithmetic makes, with the number of its declaration.
+constexpr std::uint32_t begin_of_locals = 0x7fb5a000;
+constexpr std::uint32_t max_locals = 0x1000;
+std::array<const Local*, max_locals> locals;
+std::atomic<std::uint32_t> last_local;
+
+std::uint32_t word_at(const volatile void* pointer) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, const_cast<const void*>(pointer), sizeof(word));
+  return word;
+}
+
+/// A read on the thread's own stack of what may be such a beginning.
+[[gnu::noinline]] void note_local(const volatile void* pointer, unsigned bytes, void* called_from) {
+  const std::uint32_t word = word_at(pointer);
+  const std::uint32_t number = word - begin_of_locals;
+  if (number == 0 || number > last_local) return;
+  for (unsigned i = 4; i < bytes; i += 4) {
+    if (word_at(static_cast<const volatile char*>(pointer) + i) != word) return;
+  }
+  const Fiber* const fiber = resume_thread();
+  if (fiber == nullptr) return;
+  const std::uintptr_t instruction = reinterpret_cast<std::uintptr_t>(called_from) - 1;
+  end_by_local({number_of(*fiber->block), fiber->thread, instruction, false, false}, *locals[number]);
+}
+
 [[gnu::always_inline]] inline void note(const volatile void* pointer, unsigned bytes, Kind kind, void* called_from) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (frame - running.stack < running.stack_bytes) [[likely]] {
     // Most accesses to local arrays are on the stack that we are on.
-    if (address - running.stack < running.stack_bytes) return;
+    if (address - running.stack < running.stack_bytes) {
+      if (kind.is_plain_read() && !kind.of_copy && bytes >= 4 && word_at(pointer) - begin_of_locals < max_locals)
+          [[unlikely]]
+        note_local(pointer, bytes, called_from);
+      return;
+    }
     const bool is_shared = running.shared.has(address);
     const Window& window = is_shared ? running.shared : window_at(address);
     if (window.has(address)) [[likely]] {
@@ -148,6 +185,7 @@ inline void note_swap(volatile T* object, T expected, int order, void* called_fr
 /// Accesses to objects of other sizes, as the widest that a GPU would take.
 void note_range(const void* begin, std::size_t bytes, Kind kind, void* called_from) {
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  kind.of_copy = true;
   std::size_t step = 16;
   while (step > 1 && (address % step != 0 || bytes % step != 0)) step /= 2;
   for (std::size_t i = 0; i < bytes; i += step) {
@@ -165,6 +203,24 @@ void note_range(const void* begin, std::size_t bytes, Kind kind, void* called_fr
 }
 
 }  // namespace
+
+/// Declared in cuda_on_cpu/locals.h.
+void begin_local(Local& local, volatile void* begin, unsigned long bytes) {
+  if (observer == nullptr) return;
+  std::atomic_ref number(local.number);
+  if (number == 0) {
+    static std::mutex mutex;
+    const std::scoped_lock lock(mutex);
+    if (last_local + 1 == max_locals) return;
+    if (number == 0) {
+      locals[last_local + 1] = &local;
+      number = ++last_local;
+    }
+  }
+  const std::uint32_t word = begin_of_locals + number;
+  auto* const words = const_cast<char*>(static_cast<volatile char*>(begin));
+  for (unsigned long i = 0; i < bytes; i += sizeof(word)) std::memcpy(words + i, &word, sizeof(word));
+}
 
 /// Declared in cuda_on_cpu/atomic_functions.h, for kernels: they are not to report it.
 template <class Bits>

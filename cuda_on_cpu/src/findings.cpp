@@ -145,6 +145,16 @@ void end_by_unwritten(const Culprit& reader, std::uintptr_t address, bool is_sha
   end(cudaErrorLaunchFailure, reader, [&] { return describe_unwritten(reader, address, is_shared); });
 }
 
+void end_by_local(const Culprit& reader, const Local& local) {
+  end(cudaErrorLaunchFailure, reader, [&] {
+    const std::string name = "'" + std::string(local.name) + "'";
+    const std::string kind = local.may_lack_shared ? name + ", an array of its own" : "its local variable " + name;
+    return "reads " + kind + ", where it has written nothing" +
+           (local.may_lack_shared ? ": is __shared__ missing in " : " since its declaration in ") +
+           to_string(Place{local.file, local.line}) + (local.may_lack_shared ? "?" : ".");
+  });
+}
+
 void end_beyond_allocation(const Culprit& culprit, std::uintptr_t address) {
   end(cudaErrorIllegalAddress, culprit,
       [&] { return verb(culprit) + " address " + hexadecimal(address) + ", " + describe_address(address) + "."; });

@@ -77,6 +77,7 @@ check_mistake() {
   case $2 in
     race) words='nothing orders' ;;
     beyond) words='(beyond the end|before the beginning) of' ;;
+    local) words='where it has written nothing' ;;
     unwritten) words='(nobody|no thread of the block) has written' ;;
     misaligned) words='not a multiple of' ;;
     copy) words='has not waited for it' ;;
@@ -84,8 +85,8 @@ check_mistake() {
     number) words='relies on having received' ;;
   esac
   expected=$(grep -nE "// (.*, )?$1: $2\b" "$name.cu" | numbers 1)
-  # Where memory was allocated does not count.
-  lines=$(echo "${said/allocated in */}" | { grep -oE "/$name\.cu:[0-9]+" || true; } | numbers 2)
+  # Where memory was allocated, or a variable declared, does not count.
+  lines=$(echo "$said" | sed -E 's/(allocated in |written nothing).*//' | { grep -oE "/$name\.cu:[0-9]+" || true; } | numbers 2)
   # Of two processes, both may notice.
   [[ $said != *"another process"* ]] || said=$(head -n 1 <<<"$said")
   if [[ $code -ne 1 || $(wc -l <<<"$said") -ne 1 ]] || ! grep -qE "$words" <<<"$said" || [[ $lines != "$expected" ]]; then
@@ -96,7 +97,7 @@ $said"
 
 check_instrumented() {
   local order variant kind tried=0
-  "$compile" --instrumented "$build" "$file" "$program"
+  "$compile" --instrumented "$build" "$file" "$program" -DCUDA_ON_CPU_LOCALS -fno-tree-loop-im # as try.sh does
   export STAGEWISE_CPU_OBSERVE=mistakes
   for order in forward reverse random; do STAGEWISE_CPU_THREAD_ORDER=$order expect 0 "" 0; done
   while read -r variant kind; do

@@ -97,6 +97,9 @@ std::map<std::size_t, Cast> find_casts(const Tokens& tokens);
 /// cudaHostGetDevicePointer(), are left as the header has them.
 std::string function_value(std::string_view name);
 
+/// Behind the declarations of local variables without a value: what tells the check of every access to look after them.
+std::map<std::size_t, std::string> find_locals(const Tokens& tokens, const std::vector<DeviceFunction>& functions);
+
 // Where device code stores through what is declared volatile, and where it waits by asking again
 // and again. Programs from the time when the threads of a warp went in lockstep rely on it at such
 // a store: a reduction without any waiting.

@@ -46,6 +46,9 @@ class Translator {
     find_own_atomics();
     find_bounds();
     if (preprocessed_) find_volatiles();
+    if (preprocessed_) {
+      for (const auto& [place, text] : find_locals(tokens_, functions_)) inserted_[place] = text + inserted_[place];
+    }
     find();
     return (preprocessed_ ? "" : "#line 1 " + in_quotes(file_) + "\n") + emit({0, tokens_.size()});
   }

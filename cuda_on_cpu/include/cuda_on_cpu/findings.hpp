@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "cuda_on_cpu/locals.h"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/shadow.hpp"
 
@@ -54,6 +55,7 @@ void report_copy(bool writes, std::uint32_t what);
 [[noreturn]] void end_by_number(const Culprit& receiver, std::uint64_t number, const SentNumber& last);
 /// The access reads what an asynchronous copy has not written yet.
 [[noreturn]] void end_by_copy(const Culprit& reader);
+[[noreturn]] void end_by_local(const Culprit& reader, const Local& local);
 [[noreturn]] void end_by_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared);
 /// @param address the first byte that is outside.
 [[noreturn]] void end_beyond_allocation(const Culprit& culprit, std::uintptr_t address);

@@ -22,6 +22,16 @@
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
+#ifdef CUDA_ON_CPU_LOCALS
+#include "cuda_on_cpu/locals.h"
+#define CUDA_ON_CPU_LOCAL(name, may_lack_shared)                                                     \
+  {                                                                                                  \
+    static ::cuda_on_cpu::Local cuda_on_cpu_local = {#name, __FILE__, __LINE__, may_lack_shared, 0}; \
+    ::cuda_on_cpu::begin_local(cuda_on_cpu_local, name);                                             \
+  }
+#else
+#define CUDA_ON_CPU_LOCAL(...)
+#endif
 #endif
 // AddressSanitizer looks after variables that have no section of their own.
 #ifdef __SANITIZE_ADDRESS__
