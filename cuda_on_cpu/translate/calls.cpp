@@ -33,6 +33,7 @@ class Checker {
     for (const DeviceFunction& function : functions_) {
       if (function.is_kernel) check_kernel(function);
       if (!function.is_host && !function.is_template) check_streams(function);
+      if (!function.is_host) check_variables(function);
     }
     for (std::size_t i = 2; i < tokens_.size(); ++i) {
       if (is_any(i, {"__device__", "__host__"}) && is(i - 1, "]")) check_captures(i - 1);
@@ -90,8 +91,68 @@ class Checker {
         i = behind(i) - 1;
       } else if (tokens_.is_word(i) && is(i + 1, "(")) {
         declarations_.insert({i, declaration(i, space)});
+      } else if (tokens_.is_word(i) && is_any(i + 1, {"=", ";", "[", "{"})) {
+        find_variable(i);
       }
     }
+  }
+
+  /// Of the host, unless kernels may name it: what is const, and no array, has its value there, too.
+  void find_variable(std::size_t name) {
+    const auto words = words_before(name);
+    if (!(tokens_.is_word(name - 1) || is_any(name - 1, {"*", ">"})) ||
+        contains_any(words, {"=", "using", "namespace", "struct", "class", "union", "enum", "typedef", "template",
+                             "operator", "(", "&", ",", "concept", "friend", "asm"}))
+      return;
+    const bool is_constant =
+        words.contains("const") && (is(name - 1, "const") || !words.contains("*")) && !is(name + 1, "[");
+    const bool is_of_host =
+        !is_constant && !contains_any(words, {"__device__", "__constant__", "__managed__", "__shared__", "constexpr"});
+    const auto known = variables_.try_emplace(tokens_.at(name).text, is_of_host).first;
+    known->second = known->second && is_of_host;
+  }
+
+  /// Refuses variables of the host in device code, unless something there may have the same name.
+  void check_variables(const DeviceFunction& function) const {
+    const std::size_t brace = open_around(function.name_at);
+    const auto around = words_before(function.name_at);
+    if (is(function.name_at - 1, "::") || contains_any(words_before(brace), {"class", "struct", "union"}) ||
+        around.contains("operator") || tokens_.contains(function.body, "enum"))
+      return;
+    for (std::size_t i = function.body.first; i < function.body.end; ++i) {
+      const auto found = variables_.find(tokens_.at(i).text);
+      if (found == variables_.end() || !found->second || !is_used(i)) continue;
+      bool is_other = around.contains(found->first) || tokens_.contains(function.parameters, found->first);
+      for (std::size_t j = function.body.first; j < function.body.end; ++j)
+        is_other = is_other || (is(j, found->first) && is_declared(j));
+      if (is_other) continue;
+      refuse(tokens_.at(i), described(function.name, function.is_kernel) + " uses '" + std::string(found->first) +
+                                "', a variable of the host; hand it over as an argument, or declare it __device__ or "
+                                "__constant__");
+    }
+  }
+
+  /// Is the name certainly a variable's value here?
+  bool is_used(std::size_t i) const {
+    return tokens_.is_word(i) && !is_any(i + 1, {"::", "("}) && !is_any(i - 2, {"sizeof", "decltype"}) &&
+           is_any(i - 1, {"+", "-", "*", "/", "%", "=", "<", ">", "[", "(",
+                          "{", "!", "|", "?", ":", ",", ";", "}", ")", "return"});
+  }
+
+  /// May the name be declared here?
+  bool is_declared(std::size_t i) const {
+    if (tokens_.is_word(i - 1)) return !is_any(i - 1, {"return", "else", "case"});
+    if (is_any(i - 1, {"*", "&"})) {  // a product, or a pointer
+      return is_any(i - 2, {"int", "float", "double", "char", "bool", "auto", "unsigned", "long", "short", "const", ",",
+                            "&", "*", ">"}) ||
+             (tokens_.is_word(i - 2) && is_any(i - 3, {";", "{", "}", "const", "::", ","}));
+    }
+    if (is(i - 1, ",")) {
+      const std::size_t open = open_around(i);
+      return is(open, "{") || is_any(open - 1, {"for", "auto", "&"});
+    }
+    return is(i - 1, "[") ? is_any(i - 2, {"auto", "&"}) || is(i + 1, "=")
+                          : is(i - 1, ">") && is_any(i + 1, {"=", ";", ",", "[", "{", "("});
   }
 
   std::string name_of_space(std::size_t brace) const {
@@ -287,6 +348,7 @@ class Checker {
   Tokens tokens_;  ///< without the spaces
   std::vector<DeviceFunction> functions_;
   std::map<std::size_t, Declaration> declarations_;  ///< by the names' places
+  std::map<std::string_view, bool> variables_;       ///< of namespaces: is it the host's?
 };
 
 }  // namespace

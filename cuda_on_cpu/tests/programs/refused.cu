@@ -171,4 +171,12 @@ void doubleAll(float *a, double *b) {
 #elif MISTAKE == 25
 //! refused.cu: it has no main(), so it cannot be run
 __global__ void kernel(int* x) { *x = 1; }
+
+#elif MISTAKE == 26
+const int size = 32; // as a constant, kernels may name it
+float scale = 2, filter[3];
+__device__ float own(float scale) { return scale * size; }
+//! the kernel 'scaled' uses 'scale', a variable of the host; hand it over as an argument, or declare it __device__ or
+//! __constant__
+__global__ void scaled(float *x) { x[0] = own(x[threadIdx.x]) * scale; }
 #endif
