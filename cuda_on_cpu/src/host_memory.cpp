@@ -82,13 +82,15 @@ constexpr std::size_t span_bytes = std::size_t{64} << 10;
 constexpr std::size_t max_spans = std::size_t{1} << 20;
 constexpr std::size_t small_bytes = span_bytes / 4;
 constexpr std::size_t kept_bytes = std::size_t{64} << 20;  ///< of what is freed, so much stays for the next
-constexpr std::size_t huge_bytes = std::size_t{4} << 20;   ///< large pages are worth it
+constexpr std::size_t large_page_bytes = std::size_t{2} << 20;
+constexpr std::size_t few_bytes = std::size_t{16} << 20;  ///< of the heap; beyond, it has large pages
 
 class Heap {
  public:
   Heap() : begin_(reserve(span_bytes * max_spans, PROT_READ | PROT_WRITE)), end_(begin_) {
     spans_ = at<Span>(reserve(sizeof(Span) * max_spans, PROT_READ | PROT_WRITE));
     if (spans_ == nullptr) begin_ = end_ = 0;
+    if (begin_ != 0) madvise(at(begin_ + few_bytes), span_bytes * max_spans - few_bytes, MADV_HUGEPAGE);
   }
 
   /// Null if there is no room.
@@ -202,7 +204,6 @@ class Heap {
     } else {
       const std::uintptr_t fresh = extend(spans);
       if (fresh == 0) return 0;
-      if (spans * span_bytes >= huge_bytes) madvise(at(fresh), spans * span_bytes, MADV_HUGEPAGE);
       first = static_cast<std::uint32_t>((fresh - begin_) / span_bytes);
       is_zero = true;
     }
@@ -323,8 +324,8 @@ class TakenMemory final : public HostMemory {
     if (words == nullptr) return &call;
     std::memcpy(words, &call, call.bytes());
     if (settings().protect) {
-      if (depth_++ == 0 && (launches_[kernel]++ < 3 || protection_time.is_short()) && is_alone()) {
-        protection_time.measure([this] { protect(PROT_NONE); });
+      if (depth_++ == 0 && is_alone() && is_worth_it(launches_[kernel]++ < 3)) {
+        protection_time.measure([this] { protect(PROT_NONE); }, aftermath_);
       }
       for (std::size_t i = 1; i < call.bytes() / sizeof *words; ++i) {
         const std::uintptr_t word = words[i];
@@ -403,6 +404,34 @@ class TakenMemory final : public HostMemory {
     return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3 + helping_threads;
   }
 
+  bool is_worth_it(bool is_new) {
+    const std::size_t bytes = heap().end() - heap().begin();
+    if (bytes > measured_bytes_ + measured_bytes_ / 2) {
+      measured_bytes_ = bytes;
+      aftermath_ = aftermath(bytes);
+    }
+    return (is_new && aftermath_ < std::chrono::milliseconds(5)) || protection_time.is_short(aftermath_);
+  }
+
+  /// How long the first accesses to the heap's pages take after it has been taken away: very long where the machine
+  /// is a virtual one and the pages are small.
+  static ProtectionTime::Clock::duration aftermath(std::size_t bytes) {
+    constexpr std::size_t samples = 32;
+    ProtectionTime::Clock::duration sum{};
+    for (std::size_t i = 0; i < samples; ++i) {
+      const std::uintptr_t piece =
+          rounded_up(heap().begin() + bytes / samples * i, large_page_bytes) - large_page_bytes;
+      if (piece < heap().begin()) continue;
+      mprotect(at(piece), large_page_bytes, PROT_NONE);
+      mprotect(at(piece), large_page_bytes, PROT_READ | PROT_WRITE);
+      static_cast<void>(*at<volatile char>(piece));  // of a large page, the first access is that of all others
+      const auto before = ProtectionTime::Clock::now();
+      static_cast<void>(*at<volatile char>(piece + large_page_bytes / 2));
+      sum += ProtectionTime::Clock::now() - before;
+    }
+    return sum / samples * static_cast<std::int64_t>(bytes / page_bytes);
+  }
+
   /// What a kernel gets for what may be the address of a variable or a local variable of the host.
   std::uintptr_t hidden(std::uintptr_t word) {
     thread_local const Decoy stack = decoy_of_stack();
@@ -438,6 +467,8 @@ class TakenMemory final : public HostMemory {
   Decoy blocks_{};
   Decoy stack_{};  ///< of the thread that has launched last
   std::map<const char*, unsigned> launches_;
+  std::size_t measured_bytes_ = std::size_t{64} << 20;  ///< below, it is not worth measuring
+  ProtectionTime::Clock::duration aftermath_{};         ///< of a heap of that size
   unsigned depth_ = 0;
   std::atomic<bool> is_protected_ = false;
 };

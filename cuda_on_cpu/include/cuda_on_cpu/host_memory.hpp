@@ -62,18 +62,20 @@ class WithoutHostMemory {
 /// The time that protecting memory takes, which should stay a small part of the program's.
 class ProtectionTime {
  public:
-  /// Whether there may be more of it.
-  bool is_short() const { return spent_ < std::chrono::milliseconds(20) + (Clock::now() - start_) / 20; }
-  /// Calls the function, whose time counts.
+  using Clock = std::chrono::steady_clock;
+  /// Whether there may be more of it, and so much at once.
+  bool is_short(Clock::duration more = {}) const {
+    return spent_ + more < std::chrono::milliseconds(20) + (Clock::now() - start_) / 20;
+  }
+  /// Calls the function, whose time counts, and what comes of it.
   template <class Function>
-  void measure(Function function) {
+  void measure(Function function, Clock::duration aftermath = {}) {
     const Clock::time_point before = Clock::now();
     function();
-    spent_ += Clock::now() - before;
+    spent_ += Clock::now() - before + aftermath;
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   Clock::time_point start_ = Clock::now();
   Clock::duration spent_{};
 };
