@@ -40,6 +40,9 @@ namespace {
 constexpr int max_guarded_stacks = 12000;
 std::atomic<int> guarded_stacks = 0;
 
+/// Of the blocks that let_others_compete() runs at the same time.
+constexpr std::size_t max_competing_threads = 2048;
+
 std::size_t rounded_up(std::size_t bytes, std::size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
 
 std::string mask_in_digits(unsigned mask) {
@@ -399,6 +402,13 @@ void Worker::yield() {
   switch_threads(suspend(fiber));
 }
 
+void Worker::compete() {
+  run_more_blocks();
+  do {  // the next to compete may be the first thread of another block
+    yield();
+  } while (find_unstarted());
+}
+
 std::uint64_t Worker::random() {
   random_ = random_ * 6364136223846793005U + 1442695040888963407U;
   return random_ >> 33U;
@@ -651,7 +661,8 @@ void Worker::run_current() {
   waiting_.clear();
   barrier_copies.clear();
   if (launch_->configuration.cooperative) waiting_.reserve(alive_);
-  const unsigned ring = std::bit_ceil(static_cast<unsigned>(alive_) + 1U);
+  const std::size_t most_alive = observer == nullptr ? alive_ : std::max(alive_, max_competing_threads);
+  const unsigned ring = std::bit_ceil(static_cast<unsigned>(most_alive) + 1U);
   if (ready_.size() < ring) ready_.resize(ring);
   ring_mask_ = static_cast<unsigned>(ready_.size()) - 1U;
   random_ = launch_->seed * 2 + number_;
@@ -683,16 +694,40 @@ void Worker::execute(RunningLaunch& launch, Run run) {
 
 void Worker::run_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data) {
   execute(launch, [&] {
-    if (block_store_ == nullptr) block_store_ = std::make_unique<Block>();
-    blocks_.assign(1, block_store_.get());
     while (launch.error.load(std::memory_order_relaxed) == cudaSuccess) {
-      const std::uint64_t i = launch.next_block.fetch_add(1);
-      if (i >= launch.blocks) break;
-      blocks_[0]->start(launch, number_in_order(launch, i), *arenas_[0]);
+      blocks_.clear();
+      if (!start_next_block()) break;
       run_current();
       after_block(data);
     }
   });
+}
+
+/// Starts the launch's next block, if there is one, beside those that run.
+/// @throws std::bad_alloc
+bool Worker::start_next_block() {
+  const std::size_t place = blocks_.size();
+  if (block_store_.size() == place) block_store_.push_back(std::make_unique<Block>());
+  if (arenas_.size() == place) arenas_.push_back(new Arena);
+  blocks_.reserve(place + 1);
+  const std::uint64_t i = launch_->next_block.fetch_add(1);
+  if (i >= launch_->blocks) return false;
+  Block& block = *block_store_[place];
+  block.start(*launch_, number_in_order(*launch_, i), *arenas_[place]);
+  blocks_.push_back(&block);
+  return true;
+}
+
+/// Runs a few more blocks at the same time as the one that runs, unless there are several already.
+void Worker::run_more_blocks() {
+  constexpr std::size_t enough = 8;
+  if (launch_->configuration.cooperative || blocks_.size() > 1) return;
+  try {
+    while (blocks_.size() < enough && alive_ + launch_->threads <= max_competing_threads && start_next_block()) {
+      alive_ += launch_->threads;
+    }
+  } catch (const std::bad_alloc&) {  // those that there are will do
+  }
 }
 
 void Worker::run_grid(RunningLaunch& launch) {
@@ -979,6 +1014,12 @@ void go_in_lockstep(Place place) {
   if (!runs_in_kernel() || this_worker->launch().order != ThreadOrder::forward) return;
   const auto from = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
   this_worker->converge(from, "a volatile store", place);
+}
+
+void let_others_compete() {
+  if (!runs_in_kernel() || this_worker->launch().turns == 0) return;
+  --this_worker->launch().turns;
+  this_worker->compete();
 }
 
 __thread unsigned futile_attempts = 0;

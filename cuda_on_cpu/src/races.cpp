@@ -4,9 +4,10 @@
 /// reads of what nobody has written, or a copy has not written yet; and accesses outside of
 /// allocations and of __shared__ variables.
 ///
-/// Blocks run one after another, and threads of a block in turns; so each race is seen when the
-/// later of its two accesses comes, provided that the earlier one is still remembered. Of reads
-/// that nothing orders, at most two are, those farthest from each other in the grid.
+/// Blocks run one after another, and threads of a block in turns, but for a few blocks in which locks may
+/// be: see let_others_compete(). So each race is seen when the later of its two accesses comes, provided that the
+/// earlier one is still remembered. Of reads that nothing orders, at most two are, those farthest from each other in
+/// the grid.
 ///
 /// Atomic functions order what a __threadfence() has come before; volatile accesses are taken for
 /// atomic ones. What their reader finds is ordered after all that any thread of the writer's block
@@ -46,7 +47,7 @@ namespace {
 /// See the top of the file.
 class CheckingObserver final : public Observer {
  public:
-  CheckingObserver() { watches_variables = true; }
+  CheckingObserver() { watches_variables = lets_threads_compete = true; }
 
   void start_launch(const RunningLaunch& launch) override {
     launch_ = &launch;
@@ -357,7 +358,7 @@ class CheckingObserver final : public Observer {
                         access.is_shared() ? std::max(before_all_, block.started) : kept,
                         !orders,
                         !clock.has_acquired && over_ == before_all_,
-                        launch_->configuration.cooperative};
+                        launch_->configuration.cooperative || blocks_.size() > 1};
     words.visit(access.address, access.bytes, self, moment, [&](Cell& cell) {
       if (orders) self.over = std::max(over, cell.released);
       if (const Record* const race = find_race(cell, self); race != nullptr) [[unlikely]] {

@@ -126,6 +126,7 @@ struct RunningLaunch {
   ThreadOrder order = ThreadOrder::forward;
   bool strict = true;
   std::uint64_t seed = 0;
+  unsigned turns = 2000;  ///< how often its threads let others go before them; see let_others_compete()
   std::atomic<std::uint64_t> next_block = 0;
   std::atomic<cudaError_t> error = cudaSuccess;
 
@@ -232,6 +233,8 @@ class Worker {
   void wake_all(const void* key);
   /// Lets the other threads go on first, also those that have not started.
   void yield();
+  /// See let_others_compete().
+  void compete();
 
   /// Ends the running block; the error becomes the launch's.
   [[noreturn]] void abandon(cudaError_t error);
@@ -263,6 +266,8 @@ class Worker {
 
   template <class Run>
   void execute(RunningLaunch& launch, Run run);
+  bool start_next_block();
+  void run_more_blocks();
   void run_current();
   void serve();
   bool find_unstarted();
@@ -313,10 +318,14 @@ class Worker {
   std::vector<Fiber*> waiting_;  ///< for a key
   std::vector<Arena*> arenas_;
   bool abandoned_ = false;
-  bool prefer_start_ = false;  ///< start a thread before the ready ones go on
-  std::unique_ptr<Block> block_store_;
+  bool prefer_start_ = false;                        ///< start a thread before the ready ones go on
+  std::vector<std::unique_ptr<Block>> block_store_;  ///< of run_blocks()
   std::uint64_t random_ = 1;
 };
+
+/// A thread is about to exchange a word, perhaps a lock. If mistakes are looked for, other threads come before it, also
+/// those of some other blocks: where a lock does not lock, several are behind it then.
+void let_others_compete();
 
 /// The worker of this OS thread while it runs a kernel.
 extern __thread Worker* this_worker;

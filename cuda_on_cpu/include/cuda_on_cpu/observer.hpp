@@ -178,11 +178,12 @@ class Observer {
   /// Host code is about to access memory, while `watches_host` is set.
   virtual void host_access(const Access& /*access*/) {}
 
-  StreamClock host_clock;          ///< what the host knows to be over
-  bool watches_host = false;       ///< something is not
-  std::uint64_t allocations = 0;   ///< how often memory has become known
-  std::uint64_t frees = 0;         ///< how often it has been freed
-  bool watches_variables = false;  ///< wants accesses to variables outside of functions, too
+  StreamClock host_clock;             ///< what the host knows to be over
+  bool watches_host = false;          ///< something is not
+  std::uint64_t allocations = 0;      ///< how often memory has become known
+  std::uint64_t frees = 0;            ///< how often it has been freed
+  bool watches_variables = false;     ///< wants accesses to variables outside of functions, too
+  bool lets_threads_compete = false;  ///< for locks; see let_others_compete()
 };
 
 /// The observer; null unless the program's kernels report their accesses and the environment

@@ -372,3 +372,28 @@ grep -q "waits.cu:21: host code reads what kernel 'fill' (launched in waits.cu:1
 grep -q 'waits.cu:24: host code writes what cudaMemcpyAsync() in waits.cu:22 writes' <<<"$output"
 grep -q "waits.cu:3: kernel 'add', .* reads what kernel 'fill' (launched in waits.cu:25) writes in " <<<"$output"
 expect 0 '' '^Nothing was found in 8 runs' --check waits.cu -- waits
+
+# A lock that only seems to lock: its own atomic functions order the accesses, unless others come between them.
+for condition in '!= 0' '== 0'; do
+  cat >lock.cu <<END
+#include <cstdio>
+__device__ int lock, sum;
+__global__ void add() {
+  while (atomicCAS(&lock, 0, 1) $condition) {
+  }
+  __threadfence();
+  sum += 1;
+  __threadfence();
+  atomicExch(&lock, 0);
+}
+int main() {
+  add<<<4, 3>>>();
+  return cudaDeviceSynchronize();
+}
+END
+  if [[ $condition == '!= 0' ]]; then
+    expect 0 '' '^Nothing was found in 8 runs' --check lock.cu
+  else
+    expect 1 '' "lock.cu:7: kernel 'add'.* has written in lock.cu:7" --check lock.cu
+  fi
+done
