@@ -1,12 +1,11 @@
 #include "io/foreign.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace stagewise {
 namespace {
-
-using std::string_view_literals::operator""sv;
 
 struct Signature {
   std::string_view bytes;  ///< with which such a file begins
@@ -19,7 +18,7 @@ constexpr std::string_view pytorch =
 constexpr std::string_view numpy = "it is a file of NumPy's; h5py writes its arrays to an HDF5 file, as /x and /y";
 constexpr std::string_view utf_16 = "it is text in UTF-16; convert it with iconv -f UTF-16 -t UTF-8";
 
-constexpr Signature signatures[] = {
+constexpr auto signatures = std::to_array<Signature>({
     {"<!doctype", "it is a web page, most likely a server's message; fetch the file again"},
     {"<html", "it is a web page, most likely a server's message; fetch the file again"},
     {"<?xml", "it is XML, most likely a server's message; fetch the file again"},
@@ -40,13 +39,17 @@ constexpr Signature signatures[] = {
     {"MATLAB 5.0", "it is a file of MATLAB's; h5py writes its arrays to an HDF5 file, as /x and /y"},
     {"\xd0\xcf\x11\xe0", excel},
     {"\x80\x02\x8a\x0a\x6c\xfc", pytorch},
-};
+});
 
 /// Of an archive, the first file says what the whole is.
-constexpr Signature first_names[] = {
-    {"data.pkl", pytorch}, {".npy", numpy}, {"[Content_Types].xml", excel},
-    {"_rels/", excel},     {"xl/", excel},  {"mimetype", excel},
-};
+constexpr auto first_names = std::to_array<Signature>({
+    {"data.pkl", pytorch},
+    {".npy", numpy},
+    {"[Content_Types].xml", excel},
+    {"_rels/", excel},
+    {"xl/", excel},
+    {"mimetype", excel},
+});
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -84,7 +87,7 @@ std::string foreign_kind(std::string_view head) {
   if (head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) {
     return "it is a pickle of Python's, as of CIFAR-10's version for Python; the binary version is what is read here";
   }
-  if (head.size() > 10 && head.substr(4, 6) == "\0\0\0\0{\""sv) {
+  if (head.size() > 10 && head.substr(4, 6) == std::string_view("\0\0\0\0{\"", 6)) {
     return "it is a safetensors file; ./run.sh convert makes a checkpoint of it";
   }
   const std::string_view producer = head.substr(0, 64);

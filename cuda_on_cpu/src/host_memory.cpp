@@ -322,7 +322,8 @@ class TakenMemory final : public HostMemory {
     const std::size_t bytes = rounded_up(call.bytes(), 64);
     auto* const words = static_cast<std::uintptr_t*>(std::aligned_alloc(64, bytes));
     if (words == nullptr) return &call;
-    std::memcpy(words, &call, call.bytes());
+    // NOLINTNEXTLINE(bugprone-undefined-memory-manipulation): bits
+    std::memcpy(words, static_cast<const void*>(&call), call.bytes());
     if (settings().protect) {
       if (depth_++ == 0 && is_alone() && is_worth_it(launches_[kernel]++ < 3)) {
         protection_time.measure([this] { protect(PROT_NONE); }, aftermath_);

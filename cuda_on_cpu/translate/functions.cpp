@@ -205,10 +205,9 @@ std::map<std::size_t, std::string> find_device_variables(const Tokens& tokens) {
   std::map<std::size_t, std::string> found;
   std::size_t first = 0;  // of a declaration
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].kind == TokenKind::directive || tokens.is_any(i, {";", "}"})) {
-      first = i + 1;
-    } else if (tokens.is(i, "{") &&
-               (tokens.contains({first, i}, "namespace") || tokens.contains({first, i}, "extern"))) {
+    const bool opens_scope =
+        tokens.is(i, "{") && (tokens.contains({first, i}, "namespace") || tokens.contains({first, i}, "extern"));
+    if (opens_scope || tokens[i].kind == TokenKind::directive || tokens.is_any(i, {";", "}"})) {
       first = i + 1;
     } else if (tokens.opens(i)) {  // a body, a class, parameters, an initializer
       const std::size_t close = tokens.close_of(i);

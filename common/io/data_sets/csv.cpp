@@ -68,7 +68,7 @@ std::vector<std::string> read_header(CsvReader& reader, const fs::path& path) {
   }
   for (const auto& [sign, why] : {std::pair{'\0', "the file is no text: a byte of it is 0"},
                                   std::pair{'\r', "lines end with CR alone; `tr '\\r' '\\n'` makes that LF"}}) {
-    const auto has_it = [&](const CsvCell& cell) { return cell.text.find(sign) != std::string::npos; };
+    const auto has_it = [sign = sign](const CsvCell& cell) { return cell.text.find(sign) != std::string::npos; };
     if (std::ranges::any_of(row, has_it)) throw reader.failure(line, why);
   }
   const bool all_numbers = std::ranges::all_of(row, is_number, &CsvCell::text);

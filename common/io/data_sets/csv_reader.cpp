@@ -97,12 +97,12 @@ bool CsvReader::next(std::vector<CsvCell>& row) {
   if (file_.peek() == end) return false;
   row_line_ = line_;
   std::size_t cells = 0;
-  int after = separator_;
-  while (after == separator_) {
+  int after = 0;
+  do {
     if (row.size() == cells) row.emplace_back();
     after = read_cell(row[cells], cells + 1);
     ++cells;
-  }
+  } while (after == separator_);
   row.resize(cells);
   return true;
 }
