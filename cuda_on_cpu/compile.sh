@@ -342,7 +342,7 @@ object() {
 # hide_device_names FILE, make_local OBJECT: without -rdc=true, nvcc gives each file its own device variables, and knows no
 # device code of others. Here, names are marked in the translation; variables become local in the object.
 hide_device_names() {
-  sed -Ei '/^[[:space:]]*__device__[[:space:]]+__host__/!s/^([[:space:]]*(extern[[:space:]]+("C"[[:space:]]+)?)?)__(device|constant|managed)__/\1__attribute__((visibility("hidden")))/' "$1"
+  sed -Ei '/^[[:space:]]*__device__[[:space:]]+__host__/!s/^([[:space:]]*(extern[[:space:]]+("C"[[:space:]]+)?)?)(__(device|constant|managed)__|CUDA_ON_CPU_SECTION\()/\1__attribute__((visibility("hidden"))) \4/' "$1"
 }
 make_local() {
   local symbols name
