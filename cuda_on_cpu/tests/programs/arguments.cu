@@ -60,7 +60,7 @@ struct Limits {
 };
 
 __global__ void distance(Point a, Point b, float* result) { *result = hypotf(a.x - b.x, a.y - b.y); }
-__global__ void fill(View view, double value, const Pair& pair) {
+__global__ void fill(View view, double value, Pair pair) {
   view.data[threadIdx.x] = static_cast<float>(value) + pair.second;
 }
 // Each thread has an object of its own.
@@ -70,7 +70,7 @@ __global__ void count(Counted counted, int n, int* result) {
 __managed__ const Counted* seen[4];
 __global__ void look(const Counted& object, int at) { seen[at] = &object; }
 template <typename T>
-__global__ void lookAtAny(T const &object, const int &at) {
+__global__ void lookAtAny(T const &object, int at, const int &/*temporary*/) { // which it may not read
   seen[at] = &object;
 }
 __global__ void add(int* to, const int* from, int n, int most) {
@@ -123,7 +123,7 @@ int main() {
   new (object) Counted(3);
   Counted::copies = Counted::destructions = 0;
   look<<<1, 1>>>(*object, 0);
-  lookAtAny<<<1, 1>>>(*object, 1);
+  lookAtAny<<<1, 1>>>(*object, 1, 5);
   void (*pointer)(const Counted&, int) = look;
   (*pointer)<<<1, 1>>>(*object, 2);
   int last = 3;
