@@ -169,7 +169,7 @@ void doubleAll(float *a, double *b) {
 }
 
 #elif MISTAKE == 25
-//! refused.cu: it has no main(), so it cannot be run
+//! refused.cu: no main(), so it cannot be run
 __global__ void kernel(int* x) { *x = 1; }
 
 #elif MISTAKE == 26
