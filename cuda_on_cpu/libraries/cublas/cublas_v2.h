@@ -10,6 +10,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #include <cblas.h>
 #include <cuComplex.h>
@@ -150,8 +151,8 @@ class Call {
 
 // ------------------------------------------------------------------------- vectors (level 1)
 
-template <class T>
-cublasStatus_t extreme(const Call& call, int n, const T* x, int stride, int* result, bool is_least) {
+template <class T, bool is_least>
+cublasStatus_t extreme(const Call& call, int n, const T* x, int stride, int* result) {
   return call.run_for(result, {in("x", x, n, stride)}, [=] {
     int found = 0;
     for (int i = 1; i < n; ++i) {
@@ -162,15 +163,12 @@ cublasStatus_t extreme(const Call& call, int n, const T* x, int stride, int* res
     return n > 0 ? found + 1 : 0;
   });
 }
-template <class T>
-cublasStatus_t asum(const Call& call, int n, const T* x, int stride, T* result) {
-  return call.run_for(result, {in("x", x, n, stride)},
-                      [=] { return choose<T>(cblas_sasum, cblas_dasum)(n, x, stride); });
-}
-template <class T>
-cublasStatus_t nrm2(const Call& call, int n, const T* x, int stride, T* result) {
-  return call.run_for(result, {in("x", x, n, stride)},
-                      [=] { return choose<T>(cblas_snrm2, cblas_dnrm2)(n, x, stride); });
+/// The sum of absolute values, or the Euclidean norm.
+template <class T, bool is_norm>
+cublasStatus_t size(const Call& call, int n, const T* x, int stride, T* result) {
+  return call.run_for(result, {in("x", x, n, stride)}, [=] {
+    return (is_norm ? choose<T>(cblas_snrm2, cblas_dnrm2) : choose<T>(cblas_sasum, cblas_dasum))(n, x, stride);
+  });
 }
 template <class T>
 cublasStatus_t dot(const Call& call, int n, const T* x, int x_stride, const T* y, int y_stride, T* result) {
@@ -244,9 +242,10 @@ cublasStatus_t syr(const Call& call, cublasFillMode_t part, int n, const T* alph
     choose<T>(cblas_ssyr, cblas_dsyr)(CblasColMajor, to_blas(part), n, first(), x, stride, a, lda);
   });
 }
-template <class T>
+/// Multiplies by a triangular matrix, or solves.
+template <class T, bool solves>
 cublasStatus_t trmv(const Call& call, cublasFillMode_t part, cublasOperation_t operation, cublasDiagType_t diagonal,
-                    int n, const T* a, int lda, T* x, int stride, bool solves) {
+                    int n, const T* a, int lda, T* x, int stride) {
   return call.run({in("A", a, n, n, lda), out("x", x, n, stride)}, [=] {
     (solves ? choose<T>(cblas_strsv, cblas_dtrsv) : choose<T>(cblas_strmv, cblas_dtrmv))(
         CblasColMajor, to_blas(part), to_blas(operation), to_blas(diagonal), n, a, lda, x, stride);
@@ -279,31 +278,35 @@ struct Product {
   }
 };
 template <class T>
-cublasStatus_t gemm(const Call& call, const Product& shape, const T* alpha, const T* a, const T* b, const T* beta,
-                    T* c) {
+cublasStatus_t gemm(const Call& call, cublasOperation_t a_operation, cublasOperation_t b_operation, int m, int n, int k,
+                    const T* alpha, const T* a, int lda, const T* b, int ldb, const T* beta, T* c, int ldc) {
+  const Product shape{a_operation, b_operation, m, n, k, lda, ldb, ldc};
   if (!shape.is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
   return call.run(
-      {shape.a_in(a), shape.b_in(b), out("C", c, shape.m, shape.n, shape.ldc)},
+      {shape.a_in(a), shape.b_in(b), out("C", c, m, n, ldc)},
       [=, first = call.scalar(alpha), second = call.scalar(beta)] { shape.compute(first(), a, b, second(), c); });
 }
 template <class T>
-cublasStatus_t gemm_strided(const Call& call, const Product& shape, const T* alpha, const T* a, long long a_step,
-                            const T* b, long long b_step, const T* beta, T* c, long long c_step, int count) {
+cublasStatus_t gemm_strided(const Call& call, cublasOperation_t a_operation, cublasOperation_t b_operation, int m,
+                            int n, int k, const T* alpha, const T* a, int lda, long long a_step, const T* b, int ldb,
+                            long long b_step, const T* beta, T* c, int ldc, long long c_step, int count) {
+  const Product shape{a_operation, b_operation, m, n, k, lda, ldb, ldc};
   if (!shape.is_valid() || count < 0) return CUBLAS_STATUS_INVALID_VALUE;
   const auto all = [count](LibraryMemory one, long long step) {
     one.bytes = count == 0 ? 0 : one.bytes + static_cast<std::size_t>((count - 1) * step) * sizeof(T);
     return one;
   };
-  return call.run(
-      {all(shape.a_in(a), a_step), all(shape.b_in(b), b_step), all(out("C", c, shape.m, shape.n, shape.ldc), c_step)},
-      [=, first = call.scalar(alpha), second = call.scalar(beta)] {
-        for (int i = 0; i < count; ++i)
-          shape.compute(first(), a + i * a_step, b + i * b_step, second(), c + i * c_step);
-      });
+  return call.run({all(shape.a_in(a), a_step), all(shape.b_in(b), b_step), all(out("C", c, m, n, ldc), c_step)},
+                  [=, first = call.scalar(alpha), second = call.scalar(beta)] {
+                    for (int i = 0; i < count; ++i)
+                      shape.compute(first(), a + i * a_step, b + i * b_step, second(), c + i * c_step);
+                  });
 }
 template <class T>
-cublasStatus_t gemm_batched(const Call& call, const Product& shape, const T* alpha, const T* const* a,
-                            const T* const* b, const T* beta, T* const* c, int count) {
+cublasStatus_t gemm_batched(const Call& call, cublasOperation_t a_operation, cublasOperation_t b_operation, int m,
+                            int n, int k, const T* alpha, const T* const* a, int lda, const T* const* b, int ldb,
+                            const T* beta, T* const* c, int ldc, int count) {
+  const Product shape{a_operation, b_operation, m, n, k, lda, ldb, ldc};
   if (!shape.is_valid() || count < 0) return CUBLAS_STATUS_INVALID_VALUE;
   return call.run({in("Aarray", a, count, 1), in("Barray", b, count, 1), in("Carray", c, count, 1)},
                   [=, first = call.scalar(alpha), second = call.scalar(beta)] {
@@ -319,16 +322,15 @@ cublasStatus_t geam(const Call& call, cublasOperation_t a_operation, cublasOpera
   };
   return call.run({side("A", a_operation, a, lda), side("B", b_operation, b, ldb), out("C", c, m, n, ldc)},
                   [=, first = call.scalar(alpha), second = call.scalar(beta)] {
-                    const auto at = [](const T* x, cublasOperation_t operation, int leading, int i, int j) {
-                      return operation == CUBLAS_OP_N ? x[i + std::ptrdiff_t{j} * leading]
-                                                      : x[j + std::ptrdiff_t{i} * leading];
+                    const auto part = [](T factor, const T* x, cublasOperation_t operation, int leading, int i, int j) {
+                      if (factor == 0) return T{0};
+                      if (operation != CUBLAS_OP_N) std::swap(i, j);
+                      return factor * x[i + std::ptrdiff_t{j} * leading];
                     };
                     for (int j = 0; j < n; ++j) {
                       for (int i = 0; i < m; ++i) {
-                        T sum = 0;
-                        if (first() != 0) sum += first() * at(a, a_operation, lda, i, j);
-                        if (second() != 0) sum += second() * at(b, b_operation, ldb, i, j);
-                        c[i + std::ptrdiff_t{j} * ldc] = sum;
+                        c[i + std::ptrdiff_t{j} * ldc] =
+                            part(first(), a, a_operation, lda, i, j) + part(second(), b, b_operation, ldb, i, j);
                       }
                     }
                   });
@@ -362,32 +364,112 @@ cublasStatus_t trsm(const Call& call, cublasSideMode_t side, cublasFillMode_t pa
   });
 }
 
+/// A function of cuBLAS, by its name: f for float (S) or double (D).
+template <auto f>
+struct Function;
+template <class... Parameters, cublasStatus_t (*f)(const Call&, Parameters...)>
+struct Function<f> {
+  cublasStatus_t operator()(cublasHandle_t handle, Parameters... parameters, CUDA_ON_CPU_HERE) const {
+    return f({name, handle, place}, parameters...);
+  }
+
+  const char* name;
+};
+
 }  // namespace cuda_on_cpu::blas
+
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::extreme<float, false>> cublasIsamax{"cublasIsamax()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::extreme<double, false>> cublasIdamax{"cublasIdamax()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::extreme<float, true>> cublasIsamin{"cublasIsamin()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::extreme<double, true>> cublasIdamin{"cublasIdamin()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::size<float, false>> cublasSasum{"cublasSasum()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::size<double, false>> cublasDasum{"cublasDasum()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::size<float, true>> cublasSnrm2{"cublasSnrm2()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::size<double, true>> cublasDnrm2{"cublasDnrm2()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::dot<float>> cublasSdot{"cublasSdot()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::dot<double>> cublasDdot{"cublasDdot()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::axpy<float>> cublasSaxpy{"cublasSaxpy()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::axpy<double>> cublasDaxpy{"cublasDaxpy()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::scal<float>> cublasSscal{"cublasSscal()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::scal<double>> cublasDscal{"cublasDscal()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::copy<float>> cublasScopy{"cublasScopy()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::copy<double>> cublasDcopy{"cublasDcopy()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::swap<float>> cublasSswap{"cublasSswap()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::swap<double>> cublasDswap{"cublasDswap()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::rot<float>> cublasSrot{"cublasSrot()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::rot<double>> cublasDrot{"cublasDrot()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::gemv<float>> cublasSgemv{"cublasSgemv()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::gemv<double>> cublasDgemv{"cublasDgemv()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::symv<float>> cublasSsymv{"cublasSsymv()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::symv<double>> cublasDsymv{"cublasDsymv()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::ger<float>> cublasSger{"cublasSger()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::ger<double>> cublasDger{"cublasDger()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::syr<float>> cublasSsyr{"cublasSsyr()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::syr<double>> cublasDsyr{"cublasDsyr()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::trmv<float, false>> cublasStrmv{"cublasStrmv()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::trmv<double, false>> cublasDtrmv{"cublasDtrmv()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::trmv<float, true>> cublasStrsv{"cublasStrsv()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::trmv<double, true>> cublasDtrsv{"cublasDtrsv()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::gemm<float>> cublasSgemm{"cublasSgemm()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::gemm<double>> cublasDgemm{"cublasDgemm()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::gemm_strided<float>> cublasSgemmStridedBatched{
+    "cublasSgemmStridedBatched()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::gemm_strided<double>> cublasDgemmStridedBatched{
+    "cublasDgemmStridedBatched()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::gemm_batched<float>> cublasSgemmBatched{
+    "cublasSgemmBatched()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::gemm_batched<double>> cublasDgemmBatched{
+    "cublasDgemmBatched()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::geam<float>> cublasSgeam{"cublasSgeam()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::geam<double>> cublasDgeam{"cublasDgeam()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::symm<float>> cublasSsymm{"cublasSsymm()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::symm<double>> cublasDsymm{"cublasDsymm()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::syrk<float>> cublasSsyrk{"cublasSsyrk()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::syrk<double>> cublasDsyrk{"cublasDsyrk()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::trsm<float>> cublasStrsm{"cublasStrsm()"};
+inline constexpr cuda_on_cpu::blas::Function<cuda_on_cpu::blas::trsm<double>> cublasDtrsm{"cublasDtrsm()"};
+
+/// For A, B and C of one type, float or double.
+inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
+                                   int n, int k, const void* alpha, const void* a, cudaDataType a_type, int lda,
+                                   const void* b, cudaDataType b_type, int ldb, const void* beta, void* c,
+                                   cudaDataType c_type, int ldc, cublasComputeType_t /*compute*/,
+                                   cublasGemmAlgo_t /*algorithm*/, CUDA_ON_CPU_HERE) {
+  if (a_type != b_type || a_type != c_type) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (a_type == CUDA_R_32F)
+    return cublasSgemm(handle, transa, transb, m, n, k, static_cast<const float*>(alpha), static_cast<const float*>(a),
+                       lda, static_cast<const float*>(b), ldb, static_cast<const float*>(beta), static_cast<float*>(c),
+                       ldc, place);
+  if (a_type == CUDA_R_64F)
+    return cublasDgemm(handle, transa, transb, m, n, k, static_cast<const double*>(alpha),
+                       static_cast<const double*>(a), lda, static_cast<const double*>(b), ldb,
+                       static_cast<const double*>(beta), static_cast<double*>(c), ldc, place);
+  return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+/// The same in float.
+inline cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
+                                    int n, int k, const float* alpha, const void* a, cudaDataType a_type, int lda,
+                                    const void* b, cudaDataType b_type, int ldb, const float* beta, void* c,
+                                    cudaDataType c_type, int ldc, CUDA_ON_CPU_HERE) {
+  if (a_type != CUDA_R_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
+  return cublasGemmEx(handle, transa, transb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc,
+                      CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT, place);
+}
 
 // ------------------------------------------------------------------- handles, errors and copies
 
 inline const char* cublasGetStatusName(cublasStatus_t status) {
-  switch (status) {
-    case CUBLAS_STATUS_SUCCESS:
-      return "CUBLAS_STATUS_SUCCESS";
-    case CUBLAS_STATUS_NOT_INITIALIZED:
-      return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case CUBLAS_STATUS_ALLOC_FAILED:
-      return "CUBLAS_STATUS_ALLOC_FAILED";
-    case CUBLAS_STATUS_INVALID_VALUE:
-      return "CUBLAS_STATUS_INVALID_VALUE";
-    case CUBLAS_STATUS_ARCH_MISMATCH:
-      return "CUBLAS_STATUS_ARCH_MISMATCH";
-    case CUBLAS_STATUS_MAPPING_ERROR:
-      return "CUBLAS_STATUS_MAPPING_ERROR";
-    case CUBLAS_STATUS_EXECUTION_FAILED:
-      return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case CUBLAS_STATUS_INTERNAL_ERROR:
-      return "CUBLAS_STATUS_INTERNAL_ERROR";
-    case CUBLAS_STATUS_NOT_SUPPORTED:
-      return "CUBLAS_STATUS_NOT_SUPPORTED";
-    case CUBLAS_STATUS_LICENSE_ERROR:
-      return "CUBLAS_STATUS_LICENSE_ERROR";
+  for (const auto& [known, name] : {std::pair{CUBLAS_STATUS_SUCCESS, "CUBLAS_STATUS_SUCCESS"},
+                                    {CUBLAS_STATUS_NOT_INITIALIZED, "CUBLAS_STATUS_NOT_INITIALIZED"},
+                                    {CUBLAS_STATUS_ALLOC_FAILED, "CUBLAS_STATUS_ALLOC_FAILED"},
+                                    {CUBLAS_STATUS_INVALID_VALUE, "CUBLAS_STATUS_INVALID_VALUE"},
+                                    {CUBLAS_STATUS_ARCH_MISMATCH, "CUBLAS_STATUS_ARCH_MISMATCH"},
+                                    {CUBLAS_STATUS_MAPPING_ERROR, "CUBLAS_STATUS_MAPPING_ERROR"},
+                                    {CUBLAS_STATUS_EXECUTION_FAILED, "CUBLAS_STATUS_EXECUTION_FAILED"},
+                                    {CUBLAS_STATUS_INTERNAL_ERROR, "CUBLAS_STATUS_INTERNAL_ERROR"},
+                                    {CUBLAS_STATUS_NOT_SUPPORTED, "CUBLAS_STATUS_NOT_SUPPORTED"},
+                                    {CUBLAS_STATUS_LICENSE_ERROR, "CUBLAS_STATUS_LICENSE_ERROR"}}) {
+    if (known == status) return name;
   }
   return "CUBLAS_STATUS_UNKNOWN";
 }
@@ -428,14 +510,14 @@ inline cublasStatus_t cublasGetPointerMode(cublasHandle_t handle, cublasPointerM
   *mode = handle->mode;
   return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
+inline cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t math) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  handle->math = mode;
+  handle->math = math;
   return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* mode) {
+inline cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* math) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  *mode = handle->math;
+  *math = handle->math;
   return CUBLAS_STATUS_SUCCESS;
 }
 inline cublasStatus_t cublasSetAtomicsMode(cublasHandle_t /*handle*/, cublasAtomicsMode_t /*mode*/) {
@@ -478,5 +560,3 @@ inline cublasStatus_t cublasSetVectorAsync(int n, int size, const void* x, int x
 #define cublasSetStream_v2 cublasSetStream
 #define cublasSgemm_v2 cublasSgemm
 #define cublasDgemm_v2 cublasDgemm
-
-#include "cublas_functions.h"
