@@ -57,7 +57,7 @@ struct cudaPitchedPtr {
   void* ptr;
   std::size_t pitch, xsize, ysize;
 };
-/// Of the width, bytes; for arrays, which there are none of here, elements.
+/// Of the width, bytes; for arrays, elements.
 struct cudaExtent {
   std::size_t width, height, depth;
 };
@@ -69,8 +69,31 @@ inline cudaPitchedPtr make_cudaPitchedPtr(void* d, std::size_t p, std::size_t xs
 }
 inline cudaExtent make_cudaExtent(std::size_t w, std::size_t h, std::size_t d) { return {w, h, d}; }
 inline cudaPos make_cudaPos(std::size_t x, std::size_t y, std::size_t z) { return {x, y, z}; }
-using cudaArray_t = struct cudaArray*;
-using cudaArray_const_t = const struct cudaArray*;
+enum cudaChannelFormatKind {
+  cudaChannelFormatKindSigned = 0,
+  cudaChannelFormatKindUnsigned = 1,
+  cudaChannelFormatKindFloat = 2,
+  cudaChannelFormatKindNone = 3
+};
+/// The bits of each channel.
+struct cudaChannelFormatDesc {
+  int x, y, z, w;
+  cudaChannelFormatKind f;
+};
+/// A CUDA array (see texture_types.h): rows of device memory without gaps. Of what it has not, the extent is 0.
+struct cudaArray {
+  std::size_t pitch() const { return extent.width * element_bytes; }
+  std::size_t rows() const { return extent.height == 0 ? 1 : extent.height; }
+  std::size_t slices() const { return extent.depth == 0 ? 1 : extent.depth; }
+
+  cudaChannelFormatDesc format;
+  cudaExtent extent;
+  unsigned int flags;
+  std::size_t element_bytes;
+  void* data;
+};
+using cudaArray_t = cudaArray*;
+using cudaArray_const_t = const cudaArray*;
 struct cudaMemcpy3DParms {
   cudaArray_t srcArray;
   cudaPos srcPos;
@@ -184,7 +207,7 @@ using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, v
 #define __CUDART_API_VERSION CUDART_VERSION
 #define CUDART_CB
 
-#define cudaStreamDefault 0x00           // a number, as NVIDIA's, so that it can stand for a launch's stream
+#define cudaStreamDefault 0x00  // a number, as NVIDIA's, so that it can stand for a launch's stream
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(0x1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(0x2))
 

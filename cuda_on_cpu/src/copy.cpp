@@ -201,18 +201,21 @@ cudaError_t copy_3d(const char* call, const cudaMemcpy3DParms* parameters, bool 
                     Place place) {
   if (parameters == nullptr) return record(cudaErrorInvalidValue);
   const cudaMemcpy3DParms& p = *parameters;
-  if (p.srcArray != nullptr || p.dstArray != nullptr) {
-    return refuse(place, std::string(call) + ": there are no CUDA arrays here, only memory.", cudaErrorNotSupported);
-  }
-  const auto side = [](const cudaPitchedPtr& pointer, const cudaPos& at) {
+  // With an array, the extent's width and the position in it count elements.
+  const auto side = [](cudaPitchedPtr pointer, cudaPos at, cudaArray_const_t array) {
+    if (array != nullptr) {
+      pointer = {array->data, array->pitch(), 0, array->rows()};
+      at.x *= array->element_bytes;
+    }
     const std::size_t slice = pointer.pitch * pointer.ysize;
     return Side<char>{static_cast<char*>(pointer.ptr) + at.z * slice + at.y * pointer.pitch + at.x, pointer.pitch,
                       slice};
   };
-  const Side<char> from = side(p.srcPtr, p.srcPos);
-  const Box box{side(p.dstPtr, p.dstPos),
+  const cudaArray_const_t array = p.srcArray != nullptr ? p.srcArray : p.dstArray;
+  const Side<char> from = side(p.srcPtr, p.srcPos, p.srcArray);
+  const Box box{side(p.dstPtr, p.dstPos, p.dstArray),
                 {from.begin, from.pitch, from.slice},
-                {p.extent.width, p.extent.height, p.extent.depth}};
+                {p.extent.width * (array == nullptr ? 1 : array->element_bytes), p.extent.height, p.extent.depth}};
   return copy_box(call, box, p.kind, wait, stream, place);
 }
 

@@ -207,7 +207,8 @@ TEST(TranslatePreprocessed, FollowsTheLinesOfThePreprocessor) {
           ";\n");
   EXPECT_EQ(
       preprocessed("# 1 \"f.cu\"\n\n# 7 \"g.cuh\"\n\ntexture<float> t;"),
-      "g.cuh:8: 'texture': CUDA on the CPU has no textures and no surfaces; this needs a GPU");
+      "g.cuh:8: 'texture': texture references are gone since CUDA 12; create a texture object by "
+      "cudaCreateTextureObject()");
 }
 
 TEST(TranslatePreprocessed, PutsVariablesOfTheDeviceTogether) {

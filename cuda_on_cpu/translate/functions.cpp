@@ -126,14 +126,21 @@ bool starts_with_any(std::string_view word, std::initializer_list<std::string_vi
                      [&](std::string_view beginning) { return word.starts_with(beginning); });
 }
 
-/// A function or type of textures and surfaces, judged by its name and by what follows it.
-bool is_texture(std::string_view word, const Token& follower) {
-  if (word == "texture" || word == "surface") return follower.is("<");
-  if (starts_with_any(word, {"tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D"})) {
-    return follower.is("(") || follower.is("<");
+/// What is wrong with a function or type of textures and surfaces, judged by its name and by what follows it.
+std::string_view fault_of_texture(std::string_view word, const Token& follower) {
+  if (((word == "texture" || word == "surface") && follower.is("<")) ||
+      starts_with_any(word, {"cudaBindTexture", "cudaBindSurface", "cudaUnbindTexture"})) {
+    return "texture references are gone since CUDA 12; create a texture object by cudaCreateTextureObject()";
   }
-  return starts_with_any(word, {"cudaTextureObject", "cudaSurfaceObject", "cudaCreateTexture", "cudaCreateSurface",
-                                "cudaBindTexture", "cudaBindSurface", "cudaTextureDesc", "cudaResourceDesc"});
+  if ((follower.is("(") || follower.is("<")) &&
+      starts_with_any(
+          word, {"tex1DLayered", "tex2DLayered", "tex1DLod", "tex2DLod", "tex3DLod", "tex1DGrad", "tex2DGrad",
+                 "tex3DGrad", "tex2Dgather", "texCubemap", "surf1Dread", "surf1Dwrite", "surf3Dread", "surf3Dwrite",
+                 "surf1DLayered", "surf2DLayered", "surfCubemap", "cudaMallocMipmapped"})) {
+    return "of textures and surfaces, CUDA on the CPU has tex1Dfetch(), tex1D(), tex2D(), tex3D(), surf2Dread() and "
+           "surf2Dwrite(); this needs a GPU";
+  }
+  return "";
 }
 
 bool is_driver_api(std::string_view word, const Token& follower) {
@@ -242,9 +249,8 @@ void refuse_what_is_missing(const Tokens& tokens, const std::vector<DeviceFuncti
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind != TokenKind::word) continue;
     const std::string word(tokens[i].text);
-    if (is_texture(word, follower_of(tokens, i))) {
-      refuse(tokens[i], "'" + word + "': CUDA on the CPU has no textures and no surfaces; this needs a GPU");
-    }
+    if (const std::string_view fault = fault_of_texture(word, follower_of(tokens, i)); !fault.empty())
+      refuse(tokens[i], "'" + word + "': " + std::string(fault));
     if (is_driver_api(word, follower_of(tokens, i))) {
       refuse(tokens[i], "'" + word + "' is of the driver API; CUDA on the CPU has the runtime API (cuda...) only");
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <texture_types.h>
 
 // After the standard headers that the runtime includes, which know nvcc and leave things out for
 // it.

@@ -70,8 +70,9 @@ int main() {
 }
 
 #elif MISTAKE == 11
-//! 'cudaTextureObject_t': CUDA on the CPU has no textures and no surfaces; this needs a GPU
-__global__ void fetch(float *out, cudaTextureObject_t image) { out[0] = tex1Dfetch<float>(image, threadIdx.x); }
+//! 'tex2DLod': of textures and surfaces, CUDA on the CPU has tex1Dfetch(), tex1D(), tex2D(), tex3D(), surf2Dread() and
+//! surf2Dwrite(); this needs a GPU
+__global__ void fetch(float *out, cudaTextureObject_t image) { out[0] = tex2DLod<float>(image, 0, 0, threadIdx.x); }
 
 #elif MISTAKE == 12
 int main() {
