@@ -175,15 +175,15 @@ constexpr bool releases(int order) {
 
 constexpr bool acquires(int order) { return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE; }
 
-/// See let_others_compete().
-inline void compete() {
-  if (observer != nullptr && observer->lets_threads_compete) let_others_compete();
-}
+inline bool is_competing() { return observer != nullptr && observer->lets_threads_compete; }
 
 /// A compare-and-swap that fails does not write.
 template <class T>
 inline void note_swap(volatile T* object, T expected, int order, void* called_from) {
-  compete();
+  if (is_competing()) {
+    note(object, sizeof(T), {true, false, true}, called_from);  // what it has read before was a guess
+    let_others_compete();
+  }
   const bool writes = __atomic_load_n(object, __ATOMIC_SEQ_CST) == expected;
   note(object, sizeof(T), {true, writes, true, false, writes && releases(order)}, called_from);
 }
@@ -318,7 +318,7 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
     __atomic_store_n(object, value, __ATOMIC_SEQ_CST);                                                                \
   }                                                                                                                   \
   T __tsan_atomic##bits##_exchange(volatile T* object, T value, int order) {                                          \
-    compete();                                                                                                        \
+    if (is_competing()) let_others_compete();                                                                         \
     CUDA_ON_CPU_NOTE_ATOMIC(T, false, true, order);                                                                   \
     return __atomic_exchange_n(object, value, __ATOMIC_SEQ_CST);                                                      \
   }                                                                                                                   \
