@@ -108,6 +108,8 @@ Texel texel(const View& view, int dimensions, const Index& at) {
 Texel fetch(cudaTextureObject_t texture, int dimensions, float x, float y, float z, Place place) {
   const View& view = view_of(texture, place);
   if (view.is_linear) fail_kernel("this texture object shows linear memory, which only tex1Dfetch() reads.", place);
+  // A line is an image of one row, between whose rows it is read: half of it is the border, if there is one.
+  dimensions = std::max(dimensions, 2);
   const std::array<float, 3> coordinates = {x, y, z};
   Index first{};
   std::array<float, 3> weight{};
@@ -134,6 +136,10 @@ Texel fetch(cudaTextureObject_t texture, int dimensions, float x, float y, float
     if (share == 0) continue;
     const Texel found = texel(view, dimensions, at);
     for (std::size_t c = 0; c < 4; ++c) sums[c] += share * std::bit_cast<float>(found.bits[c]);
+  }
+  if (view.how.readMode == cudaReadModeNormalizedFloat && view.format.x == 8) {  // an H200 rounds these to 16 bits
+    constexpr float steps = 65535;
+    for (float& sum : sums) sum = std::round(sum * steps) / steps;
   }
   return std::bit_cast<Texel>(sums);
 }
