@@ -122,8 +122,8 @@ void set_protection(Memory& all, int protection) {
   });
 }
 
-bool is_between(std::uintptr_t address, const char& begin, const char& end) {
-  return address >= reinterpret_cast<std::uintptr_t>(&begin) && address < reinterpret_cast<std::uintptr_t>(&end);
+bool is_between(std::uintptr_t address, const char* begin, const char* end) {
+  return address >= reinterpret_cast<std::uintptr_t>(begin) && address < reinterpret_cast<std::uintptr_t>(end);
 }
 
 std::string allocated(const Allocation& allocation) {
@@ -377,8 +377,8 @@ std::vector<Allocation> registered_memory() {
 }
 
 bool is_device_variable(std::uintptr_t address) {
-  return is_between(address, cuda_on_cpu_device_begin, cuda_on_cpu_device_end) ||
-         is_between(address, cuda_on_cpu_zeros_begin, cuda_on_cpu_zeros_end);
+  return is_between(address, &cuda_on_cpu_device_begin, &cuda_on_cpu_device_end) ||
+         is_between(address, &cuda_on_cpu_zeros_begin, &cuda_on_cpu_zeros_end);
 }
 
 std::string name_of_device_variable(std::uintptr_t address) {
@@ -387,7 +387,7 @@ std::string name_of_device_variable(std::uintptr_t address) {
 }
 
 bool is_managed_variable(std::uintptr_t address) {
-  return is_between(address, cuda_on_cpu_managed_begin, cuda_on_cpu_managed_end);
+  return is_between(address, &cuda_on_cpu_managed_begin, &cuda_on_cpu_managed_end);
 }
 
 void open_memory_to_host() {
