@@ -80,11 +80,12 @@ struct XorwowPowers {
 /// n times 2^first steps.
 __attribute__((no_sanitize("thread"))) inline void skip(curandStateXORWOW& state, unsigned long long n,
                                                         unsigned first) {
-  static const auto* const powers = new XorwowPowers;
+  // Not by new: the host may come here first, and kernels cannot read what it has allocated.
+  static const XorwowPowers powers;
   Bits bits{};
   for (unsigned j = 0; j < 5; ++j) bits[j] = state.v[j];
   for (unsigned power = first; n != 0; n >>= 1U, ++power) {
-    if ((n & 1U) != 0) bits = product(powers->of[power], bits);
+    if ((n & 1U) != 0) bits = product(powers.of[power], bits);
   }
   for (unsigned j = 0; j < 5; ++j) state.v[j] = bits[j];
 }
@@ -390,3 +391,6 @@ cuda_on_cpu::random::Of<State, unsigned int> curand_poisson(State* state, double
     if (product <= 1) return sum;
   }
 }
+
+// As NVIDIA's does; last, as it uses what is above.
+#include <curand.h>

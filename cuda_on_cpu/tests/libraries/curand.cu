@@ -1,8 +1,8 @@
 // Random numbers by cuRAND, in kernels and by generators: the same output on a GPU (nvcc -lcurand).
 // What depends on the last bits of a logarithm or a sine is printed with few digits.
+// curand_kernel.h has curand.h, too.
 #include <cstdio>
 
-#include <curand.h>
 #include <curand_kernel.h>
 
 template <class State>
@@ -84,6 +84,13 @@ void show_generator(const char* name, curandRngType_t type) {
 }
 
 int main() {
+  curandGenerator_t before_kernels;
+  unsigned* numbers;
+  cudaMalloc(&numbers, 2 * sizeof *numbers);
+  curandCreateGenerator(&before_kernels, CURAND_RNG_PSEUDO_XORWOW);
+  curandGenerate(before_kernels, numbers, 2);
+  curandDestroyGenerator(before_kernels);
+  cudaFree(numbers);
   show<curandState>("XORWOW", 1234, 0);
   show<curandStateXORWOW_t>("XORWOW", 0x123456789abcdefULL, 1000000000005ULL);
   show<curandStatePhilox4_32_10_t>("Philox", 1234, 0);
