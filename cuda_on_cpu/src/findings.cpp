@@ -1,5 +1,7 @@
 #include "cuda_on_cpu/findings.hpp"
 
+#include <cuda_runtime_api.h>
+
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/memory.hpp"
 
@@ -98,10 +100,13 @@ void end_by_race(const Culprit& later, const Culprit& earlier) {
 
 std::string describe_piece(const std::string& begin, const std::string& piece, std::uint32_t what) {
   const Record earlier{1, 0, what};
+  const cudaError_t failed = cudaPeekAtLastError();  // of a call that nobody has looked at, perhaps that which waits
   return begin + " what " + piece + " " + (earlier.has(Record::writes) ? "writes" : "reads") +
          (is_copy(what) ? "" : in_place_of(to_instruction(what))) +
          ", and nothing makes it wait for that other stream: cudaStreamSynchronize() would, or cudaStreamWaitEvent() "
-         "for an event recorded there.";
+         "for an event recorded there" +
+         (failed == cudaSuccess ? "."
+                                : "; an earlier call has failed: " + std::string(cudaGetErrorString(failed)) + ".");
 }
 
 void end_by_piece(const Culprit& later, const std::string& piece, std::uint32_t what) {
