@@ -195,7 +195,7 @@ explain() {
     return 0
   done < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: error: [^'‘]*['‘]([A-Za-z0-9_:]+)['’].*/\1 \2/p" "$1")
   # The first error, if it is about a CUDA name.
-  read -r place name < <(sed -nE "/error: /{s/^([^ :]+:[0-9]+):[0-9]+: error: [^'‘]*['‘]((cuda[A-Z]|CUDA_|__)[A-Za-z0-9_]+)['’]( was not declared| does not name|).*/\1 \2/p;q}" "$1") || true
+  read -r place name < <(sed -nE "/error: /{s/^([^ :]+:[0-9]+):[0-9]+: error: [^'‘]*['‘]((cuda[A-Z]|CUDA_|cublas|CUBLAS_|curand|CURAND_|__)[A-Za-z0-9_]+)['’]( was not declared| does not name|).*/\1 \2/p;q}" "$1") || true
   [[ -n ${name:-} ]] || return 1
   echo "$place: CUDA on the CPU does not know '$name': it is misspelt or not modelled" >&2
 }

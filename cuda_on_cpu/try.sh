@@ -442,10 +442,10 @@ findings() {
   sed -nE "/ERROR: AddressSanitizer/,\$s/^ +#[0-9]+ .* in (.*) ([^ ]*(${names//./\\.}):[0-9]+).*/  in \1, \2/p" "$1" | head -n 1
 }
 
-# sorted FILE: the host's lines as they are, then the kernels' in order. The latter have the mark of src/printing.cpp.
+# sorted FILE: the host's lines as they are, then what kernels print, in order. Each piece of it has the mark of src/printing.cpp.
 sorted() {
   { grep -av $'\x1e' "$1" || true; } | stable -
-  { grep -a $'\x1e' "$1" || true; } | stable - | sort
+  { grep -a $'\x1e' "$1" || true; } | tr '\036' '\n' | stable - | sort
 }
 
 # in_other_order NUMBER: does that run print the same lines as the first, and only its kernels do so in another order?

@@ -56,7 +56,11 @@ printf 'int main() {\n  return wrong;\n}\n' >error.cu
 printf '#include <cstdlib>\nint main() { abort(); }\n' >aborts.cu
 cat >hello.cu <<'END'
 #include <cstdio>
-__global__ void hello() { printf("hello from thread %d\n", threadIdx.x); }
+__global__ void hello() {
+  printf("%d ", threadIdx.x);
+  __syncthreads();
+  printf("hello from thread %d\n", threadIdx.x);
+}
 int main() {
   hello<<<1, 3>>>();
   cudaDeviceSynchronize();
