@@ -658,12 +658,13 @@ CUDA_ON_CPU_DELETE(_ZdlPv, delete)
 CUDA_ON_CPU_DELETE(_ZdaPv, delete[])
 
 #ifndef CUDA_ON_CPU_ADDRESS_SANITIZER
-// What libraries free, or make longer, may be a block of the program's: getline() does.
+/// What libraries free may be a block of the program's.
 void free(void* pointer) noexcept {
   if (pointer == nullptr) return;
   if (!heap().has(address_of(pointer))) return __libc_free(pointer);
   static_cast<void>(release("free()", pointer, CUDA_ON_CPU_FROM));
 }
+/// What they make longer may be, too: getline() does that.
 void* realloc(void* pointer, std::size_t bytes) noexcept {
   bool is_ours = false;
   if (pointer != nullptr && heap().has(address_of(pointer)))

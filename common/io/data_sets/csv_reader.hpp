@@ -30,7 +30,7 @@ class CsvReader {
   /// @throws Error as InputFile does.
   explicit CsvReader(const std::filesystem::path& path);
 
-  /// ',', ';', '\t', '|', or ' ' for any number of blanks.
+  /// A comma, a semicolon, a tab, a bar, or a blank for any number of blanks.
   char separator() const { return separator_; }
 
   /// Of those that number_in() has read, the first that has a comma before its decimals; empty if none has.

@@ -89,6 +89,7 @@ class WrittenBytes {
 /// Work in streams, of which the piece that runs is the last.
 class Pieces {
  public:
+  /// A launch, a copy or a fill.
   struct Piece {
     PieceNumber number;
     Time begin;        ///< its accesses are those from there to where the next piece begins
@@ -105,8 +106,10 @@ class Pieces {
   void forget_those_over(const StreamClock& host) {
     while (!all_.empty() && host.covers(all_.front().number)) all_.pop_front();
   }
+  /// When time begins anew.
   void forget_all() { all_.clear(); }
   bool is_empty() const { return all_.empty(); }
+  /// The piece that has begun last.
   Piece& last() { return all_.back(); }
   const StreamClock& known() const { return known_; }
 
