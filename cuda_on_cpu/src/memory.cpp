@@ -392,14 +392,17 @@ bool is_managed_variable(std::uintptr_t address) {
 
 void open_memory_to_host() {
   Memory& all = memory();
-  const std::lock_guard lock(all.mutex);
+  std::unique_lock lock(all.mutex);
   if (all.is_open) return;
   all.is_open = true;
   if (settings().protect && all.readers == 0 && all.is_protected) {
     set_protection(all, PROT_READ | PROT_WRITE);
     all.is_protected = false;
   }
-  for (const auto& [pages, allocation] : all.allocations) {  // what host code writes is not known
+  if (observer == nullptr) return;
+  const std::map<std::uintptr_t, Allocation> allocations = all.allocations;
+  lock.unlock();                                         // the observer asks for allocations itself
+  for (const auto& [pages, allocation] : allocations) {  // what host code writes is not known
     if (allocation.kind == MemoryKind::device) note_filled(at(allocation.begin), allocation.bytes);
   }
 }
@@ -429,7 +432,7 @@ DeviceMemoryAccess::~DeviceMemoryAccess() {
 
 int share_allocation(std::uintptr_t begin) {
   const DeviceMemoryAccess access;
-  const std::lock_guard lock(memory().mutex);
+  std::unique_lock lock(memory().mutex);
   Allocation* const found = find(begin);
   if (found == nullptr || found->freed || found->begin != begin) return -1;
   if (found->shared_file >= 0) return found->shared_file;
@@ -454,8 +457,10 @@ int share_allocation(std::uintptr_t begin) {
     return -1;
   }
   found->shared_file = file;
-  note_filled(at(begin), found->bytes);  // the other process may have written it
-  if (observer != nullptr) observer->shared(begin, found->bytes, file, bytes);
+  const std::size_t shared_bytes = found->bytes;
+  lock.unlock();                         // the observer asks for allocations itself
+  note_filled(at(begin), shared_bytes);  // the other process may have written it
+  if (observer != nullptr) observer->shared(begin, shared_bytes, file, bytes);
   return file;
 }
 
