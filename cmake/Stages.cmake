@@ -20,10 +20,9 @@ function(stagewise_compile_together target)
 endfunction()
 
 # stagewise_optimize_little(TARGET): for what runs once, such as reading a command line, and compiles in two thirds of
-# the time; under a sanitizer, where that doubles the time, not at all.
+# the time.
 function(stagewise_optimize_little target)
-  set(little -O$<IF:$<BOOL:${STAGEWISE_SANITIZER}>,0,1>)
-  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${little}>)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
 endfunction()
 
 # add_folder_library(NAME FOLDER [ROOT ROOT] [SOURCES PATTERN...] [WITHOUT FILE...] [DEPENDS...]): the sources in a
