@@ -11,26 +11,22 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/host_memory.hpp"
 #include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
-extern "C" {
-// The program's variables are between these, which the linker defines.
-extern char __data_start;  // NOLINT(bugprone-reserved-identifier)
-extern char _end;          // NOLINT(bugprone-reserved-identifier)
-}
-
 namespace cuda_on_cpu {
 namespace {
 
-/// May it be a __device__ variable?
-bool is_variable(const void* pointer) { return pointer >= &__data_start && pointer < &_end; }
+bool is_variable(std::uintptr_t address) {
+  return is_asked_for(address) || is_device_variable(address) || is_managed_variable(address);
+}
 
 /// What is wrong with memory that a library is given; empty if nothing is.
 std::string check(const LibraryMemory& memory) {
-  if (memory.bytes == 0 || is_variable(memory.begin)) return "";
   const auto address = reinterpret_cast<std::uintptr_t>(memory.begin);
+  if (memory.bytes == 0 || is_variable(address)) return "";
   if (address == 0) return std::string(memory.name) + " is a null pointer.";
   const std::optional<Allocation> found = find_allocation(address);
   if (!found) return std::string(memory.name) + " should be device memory, but is memory of the host.";

@@ -17,6 +17,7 @@
 #include <unwind.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/host_memory.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -99,6 +100,7 @@ class Watch {
     pthread_sigmask(SIG_SETMASK, &all, &before);  // they are for the program's own threads
     try {
       std::thread([this] { look_on(); }).detach();
+      ++helping_threads;
     } catch (const std::exception&) {  // then nobody watches
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -36,7 +36,7 @@ class HostMemory {
   virtual void copied(void* begin, std::size_t bytes, bool to_device) = 0;
 };
 
-/// How many OS threads the runtime has started that run blocks.
+/// How many OS threads the runtime has started: to run blocks, and to watch whether they end.
 inline std::atomic<unsigned> helping_threads = 0;
 
 /// Null in programs that compile.sh has not compiled.
