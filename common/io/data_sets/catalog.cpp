@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "io/data_sets/find_files.hpp"
 #include "io/data_sets/formats.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
@@ -41,40 +42,11 @@ Dataset step(const DatasetOptions&, Subset subset, const Limit& limit) {
   return generated(make_step, step_sizes, subset, limit);
 }
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;  // reading it says why
-  return fs::exists(path, ignored);
-}
-
-/// The path with the other ending: without ".gz" or with it.
-fs::path with_other_ending(const fs::path& path) {
-  return path.extension() == ".gz" ? path.parent_path() / path.stem() : fs::path(path.string() + ".gz");
-}
-
-/// `path` itself, or, if only that file exists, the path with the other ending.
-fs::path with_or_without_gz(const fs::path& path) {
-  return is_there(path) || !is_there(with_other_ending(path)) ? path : with_other_ending(path);
-}
-
 /// The folder that contains a folder for each named data set.
 fs::path data_folder(const DatasetOptions& options) {
   if (!options.data_dir.empty()) return options.data_dir;
   const char* const variable = std::getenv("STAGEWISE_DATA_DIR");
   return variable != nullptr && *variable != '\0' ? variable : "datasets";
-}
-
-/// "; its folder has a, b, c", or nothing.
-std::string what_is_in(const fs::path& folder) {
-  constexpr std::size_t most = 8;
-  std::set<std::string> names;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    names.insert(excerpt(entry.path().filename().string()));
-  }
-  if (names.empty()) return "";
-  std::vector<std::string> some(names.begin(), std::next(names.begin(), std::min(most, names.size())));
-  if (names.size() > most) some.emplace_back("...");
-  return "; its folder has " + list_of(some);
 }
 
 /// A file of a named data set, with or without ".gz".
@@ -88,41 +60,6 @@ fs::path existing(const DatasetOptions& options, const fs::path& file) {
               "name the folder that holds " +
               options.name + "/ (now: " + data_folder(options).string() +
               "), or fetch the data as datasets/README.md says");
-}
-
-/// The name of an IDX file without what differs from archive to archive: "letters-train-images" of
-/// "letters-train-images.idx3-ubyte.gz".
-std::string idx_stem(const fs::path& file) {
-  const std::string name = file.filename().string();
-  const std::size_t place = name.rfind("idx");
-  return name.substr(0, place == std::string::npos || place == 0 ? name.rfind(".gz") : place - 1);
-}
-
-/// The file, or if it is not there, the one in its folder that has such a name.
-/// @param is_such of an idx_stem(), which must be the same in all files that have one.
-template <typename IsSuch>
-fs::path idx_file_like(const fs::path& file, const IsSuch& is_such) {
-  if (is_there(with_or_without_gz(file))) return file;
-  std::set<fs::path> found;
-  std::set<std::string> stems;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(file.parent_path(), ignored)) {
-    if (!is_such(idx_stem(entry.path())) || entry.path().filename().string().find("idx") == std::string::npos) continue;
-    found.insert(entry.path());
-    stems.insert(idx_stem(entry.path()));
-  }
-  return stems.size() == 1 ? *found.begin() : file;
-}
-
-/// The labels that belong to images.
-fs::path labels_of(const fs::path& images) {
-  std::error_code ignored;
-  if (fs::is_directory(images, ignored)) {
-    throw Error("cannot read " + images.string() + ": it is a folder, and a file of images was expected" +
-                what_is_in(images));
-  }
-  const fs::path labels = idx_labels_path(images);
-  return idx_file_like(labels, [&](const std::string& stem) { return stem == idx_stem(labels); });
 }
 
 /// MNIST and data sets of the same form: four files with MNIST's names, or with those of other archives, which may
