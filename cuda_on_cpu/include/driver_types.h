@@ -210,6 +210,8 @@ using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, v
 #define cudaStreamDefault 0x00  // a number, as NVIDIA's, so that it can stand for a launch's stream
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(0x1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(0x2))
+#define cudaStreamTailLaunch (reinterpret_cast<cudaStream_t>(0x3))  // this and the next for launches in kernels
+#define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(0x4))
 
 enum : unsigned int {
   cudaStreamNonBlocking = 1,

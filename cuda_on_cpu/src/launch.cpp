@@ -2,11 +2,14 @@
 /// From <<<...>>>, or a kernel's address, to blocks: the checks of a launch, with the limits of a
 /// real device, and what cudaFunc... and cudaOccupancy... know about kernels.
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <cuda_runtime.h>
 
@@ -113,12 +116,31 @@ Refusal check_bound(const LaunchConfiguration& launch, const KernelCall& call) {
                                      "."};
 }
 
+/// What kernels have launched and waits for its turn; null while no kernel of this thread runs.
+thread_local std::deque<Work>* launched = nullptr;
+
+/// Runs what the threads of a grid have launched, and what that launches: its children before all that waits.
+void run_children(RunningLaunch& parent) {
+  std::deque<Work> waiting;
+  const bool is_outermost = launched == nullptr;
+  if (is_outermost) launched = &waiting;
+  launched->insert(launched->begin(), parent.tail.begin(), parent.tail.end());
+  launched->insert(launched->begin(), parent.children.begin(), parent.children.end());
+  if (!is_outermost) return;
+  while (!waiting.empty() && sticky_error() == cudaSuccess) {
+    const Work work = std::move(waiting.front());
+    waiting.pop_front();
+    work();
+  }
+  launched = nullptr;
+}
+
 void run_kernel(const char* kernel, const LaunchConfiguration& configuration, std::size_t allowed, Place place,
                 const KernelCall& call) {
   Counters& counted = counters();
   ++counted.launches;
-  const WithoutHostMemory without(kernel, call);
-  RunningLaunch launch(kernel, configuration, place, without.call());
+  std::optional<WithoutHostMemory> without(std::in_place, kernel, call);
+  RunningLaunch launch(kernel, configuration, place, without->call());
   if (launch.blocks * launch.threads > counted.most_threads) {
     counted.most_threads = launch.blocks * launch.threads;
     counted.grid = configuration.grid;
@@ -133,6 +155,8 @@ void run_kernel(const char* kernel, const LaunchConfiguration& configuration, st
   if (observer != nullptr) observer->end_launch(launch);
   if (launch.error == cudaSuccess) check_for_overruns(launch);
   if (launch.error != cudaSuccess) set_sticky_error(launch.error);
+  without.reset();
+  if (!launch.children.empty() || !launch.tail.empty()) run_children(launch);
 }
 
 struct Binders {
@@ -147,6 +171,12 @@ Binders& binders() {
 }  // namespace
 
 __thread unsigned* asked_bound = nullptr;
+
+void run_after_grid(cudaStream_t stream, Work work) {
+  RunningLaunch& parent = this_worker->launch();
+  const std::lock_guard lock(parent.children_mutex);
+  (stream == cudaStreamTailLaunch ? parent.tail : parent.children).push_back(std::move(work));
+}
 
 cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place, const KernelCall& call) {
   if (sticky_error() != cudaSuccess) return sticky_error();

@@ -230,6 +230,7 @@ void run_until(const Mark& mark) {
 }
 
 cudaError_t may_wait(const char* call) {
+  if (runs_in_kernel()) return cudaSuccess;
   if (sticky_error() != cudaSuccess) return sticky_error();
   const std::lock_guard lock(engine());
   for (Capture* const capture : streams().captures) {
@@ -263,6 +264,7 @@ cudaError_t wait_for(cudaStream_t handle) {
 }
 
 void wait_for_device() {
+  if (runs_in_kernel()) return;  // it is the grid that waits
   const std::lock_guard lock(engine());
   const auto all = streams().all;
   for (const auto& [handle, stream] : all) {
@@ -296,6 +298,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int /*priority*/) {
+  if (runs_in_kernel()) {  // all that is launched there waits for the end of the grid
+    *stream = nullptr;
+    return cudaSuccess;
+  }
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (stream == nullptr || flags > cudaStreamNonBlocking) return record(cudaErrorInvalidValue);
   const std::lock_guard lock(engine());
@@ -304,6 +310,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+  if (runs_in_kernel()) return cudaSuccess;
   const std::lock_guard lock(engine());
   Stream* const stream = find_stream(handle);
   if (stream == nullptr || stream->legacy || handle == cudaStreamPerThread) {

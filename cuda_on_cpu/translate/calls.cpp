@@ -302,11 +302,28 @@ class Checker {
 
   /// A function of the standard library, which the program has none of its own of.
   bool is_of_library(std::size_t call) const {
-    constexpr std::array<std::string_view, 8> names = {"rand", "srand",    "fprintf", "sprintf",
-                                                       "puts", "snprintf", "system",  "getenv"};
+    static const std::set<std::string_view> names = {"rand",
+                                                     "srand",
+                                                     "fprintf",
+                                                     "sprintf",
+                                                     "puts",
+                                                     "snprintf",
+                                                     "system",
+                                                     "getenv",
+                                                     "cudaMemcpy",
+                                                     "cudaMemset",
+                                                     "cudaMallocManaged",
+                                                     "cudaMallocHost",
+                                                     "cudaFreeHost",
+                                                     "cudaSetDevice",
+                                                     "cudaDeviceReset",
+                                                     "cudaStreamCreate",
+                                                     "cudaEventCreate",
+                                                     "cudaMemcpyToSymbol",
+                                                     "cudaMemcpyFromSymbol",
+                                                     "cudaEventElapsedTime"};
     const std::string_view name = tokens_.at(call).text;
-    if (std::find(names.begin(), names.end(), name) == names.end()) return false;
-    return is_of_calls_only(name) &&
+    return names.contains(name) && is_of_calls_only(name) &&
            std::none_of(declarations_.begin(), declarations_.end(),
                         [&](const auto& declared) { return tokens_.at(declared.first).text == name; });
   }
@@ -317,6 +334,11 @@ class Checker {
     const std::string device_caller = described(caller_name, words_before(caller.name_at).contains("__global__"));
     if (caller.is_device && is_of_library(call))
       refuse(tokens_.at(call), device_caller + " calls '" + name + "', a function of the host, which no GPU has");
+    if (caller.is_device && tokens_.is_any(call, {"cudaDeviceSynchronize", "cudaThreadSynchronize",
+                                                  "cudaStreamSynchronize", "cudaEventSynchronize"}))
+      refuse(tokens_.at(call), device_caller + " calls '" + name +
+                                   "', but since CUDA 12 a kernel cannot wait for what it launches; leave it out: "
+                                   "its grid ends when all that has");
     const Declaration* const callee = callee_of(call, caller);
     if (callee == nullptr) return;
     if (caller.is_device && !callee->is_device)

@@ -195,12 +195,6 @@ void refuse_in_device_code(const Tokens& tokens, const DeviceFunction& function,
                         "' is for a GPU's processor; of PTX, CUDA on the CPU knows mma.sync and reading "
                         "special registers, so write this in C++");
     }
-    if (!function.is_host && i + 2 < function.body.end && token.is("<") && tokens[i + 1].is("<") &&
-        follower_of(tokens, i + 1).is("<")) {
-      refuse(token, "the " + kind + " '" + std::string(function.name) +
-                        "' launches a kernel; CUDA on the CPU has no dynamic parallelism, so "
-                        "launch it from the host");
-    }
   }
 }
 

@@ -10,7 +10,9 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -129,6 +131,9 @@ struct RunningLaunch {
   unsigned turns = 2000;  ///< how often its threads let others go before them; see let_others_compete()
   std::atomic<std::uint64_t> next_block = 0;
   std::atomic<cudaError_t> error = cudaSuccess;
+  std::mutex children_mutex;
+  std::vector<std::function<void()>> children;  ///< what its threads have launched
+  std::vector<std::function<void()>> tail;      ///< likewise, after all of that: cudaStreamTailLaunch
 
   /// The first error counts; says whether this is it.
   bool fail(cudaError_t code) {

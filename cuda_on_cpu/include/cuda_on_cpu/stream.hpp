@@ -104,9 +104,16 @@ StreamClock clock_of(Stream& stream);
 /// Runs the work with device memory readable, unless the device is spoilt.
 void perform(const std::function<void()>& work);
 
+/// What a kernel launches, or copies, waits for the end of its grid, which is over when that is.
+void run_after_grid(cudaStream_t stream, Work work);
+
 /// Does work in a stream: `now()`, or what `later()` makes of it. As a node it has the type.
 template <class Now, class Later>
 cudaError_t submit(cudaStream_t handle, Now now, Later later, cudaGraphNodeType type = cudaGraphNodeTypeEmpty) {
+  if (runs_in_kernel()) {
+    run_after_grid(handle, later());
+    return cudaSuccess;
+  }
   const std::lock_guard lock(engine());
   const auto [error, stream, at_once] = open_stream(handle);
   if (error != cudaSuccess) return error;

@@ -101,9 +101,10 @@ __global__ void warp_sum(int *values) {
 #define LAUNCH(kernel, ...) kernel<<<1, 32>>>(__VA_ARGS__)
 __global__ void child(int *x) { x[threadIdx.x] = threadIdx.x; }
 __global__ void parent(int *x) {
-  if (threadIdx.x == 0)
-    //! the kernel 'parent' launches a kernel; CUDA on the CPU has no dynamic parallelism, so launch it from the host
-    LAUNCH(child, x);
+  LAUNCH(child, x);
+  //! the kernel 'parent' calls 'cudaDeviceSynchronize', but since CUDA 12 a kernel cannot wait for what it launches; leave
+  //! it out: its grid ends when all that has
+  cudaDeviceSynchronize();
 }
 
 #elif MISTAKE == 16
