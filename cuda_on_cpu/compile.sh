@@ -320,7 +320,7 @@ object() {
       done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperative_groups|cuda|mma|cuComplex)[A-Za-z0-9_/]*(\.h)?)[>"].*/\1/p' "$file")
       preprocess
       ! grep -qF "$here/libraries/cublas/" "$work/program.ii" || of_linker+=(-lopenblas)
-      translate || exit 1
+      translate || exit "$is_refused"
       [[ $is_local == no ]] || hide_device_names "$work/program.cpp"
       ;;
     *.c)
@@ -400,13 +400,15 @@ errors_in() {
 
 # nvcc takes a program for C++17, whose rules differ from those of C++20 in what old programs do. One that needs C++20
 # is told so by an option of nvcc's, which cannot be known here: if both fail, the one with fewer errors was meant.
+# What the translator refuses, it refuses in any.
+readonly is_refused=3
 said=$work/said
-if ! build gnu++17 "$@" 2>"$said"; then
-  is_wrong=yes
-  if [[ " $* " != *" -std="* ]]; then
-    build gnu++20 "$@" 2>"$work/said_then" && is_wrong=no
-    [[ $is_wrong == yes && $(errors_in "$work/said_then") -ge $(errors_in "$said") ]] || said=$work/said_then
-  fi
+code=0
+build gnu++17 "$@" 2>"$said" || code=$?
+if [[ $code -ne 0 && $code -ne $is_refused && " $* " != *" -std="* ]]; then
+  code=0
+  build gnu++20 "$@" 2>"$work/said_then" || code=$?
+  [[ $code -ne 0 && $(errors_in "$work/said_then") -ge $(errors_in "$said") ]] || said=$work/said_then
 fi
 cat "$said" >&2
-[[ ${is_wrong:-no} == no ]]
+[[ $code -eq 0 ]]

@@ -1023,6 +1023,7 @@ void let_others_compete() {
 }
 
 __thread unsigned futile_attempts = 0;
+__thread bool has_looked = false;
 
 __attribute__((no_sanitize("thread"))) void let_others_run() {
   if (!runs_in_kernel()) return;

@@ -10,8 +10,8 @@
 /// the grid.
 ///
 /// Atomic functions order what a __threadfence() has come before; volatile accesses are taken for
-/// atomic ones. What their reader finds is ordered after all that any thread of the writer's block
-/// had done up to its fence.
+/// atomic ones, but for those of a warp to its shared memory, unless loops wait for such a word. What their reader
+/// finds is ordered after all that any thread of the writer's block had done up to its fence.
 ///
 /// Pieces of work in streams, and the host, have vector clocks: see stream_clock.hpp. Work whose order
 /// the host knows is over for all that comes later.
@@ -24,7 +24,7 @@
 ///  - a memcpy() of a few bytes that g++ compiles into moves,
 ///  - what MPI and the like write into device memory: it counts as unwritten,
 ///  - accesses to memory that kernels allocate by malloc(),
-///  - a __syncwarp() that is missing between volatile accesses,
+///  - a __syncwarp() that is missing between volatile accesses, if a loop of the kernel waits for a volatile variable,
 ///  - races in which both write the same value.
 #include <algorithm>
 #include <cstring>
@@ -53,6 +53,7 @@ class CheckingObserver final : public Observer {
     launch_ = &launch;
     unwritten_read_ = {};
     suspicion_ = {};
+    has_looked = false;
     if (now_ > max_time / 2) begin_anew();
     over_ = began_ = before_all_ = advance();  // launches are ordered, but for those in parallel streams
     kept_ = began_;
@@ -338,6 +339,7 @@ class CheckingObserver final : public Observer {
     self.over = std::max({over_, clock.acquired_by_all, clock.acquired[fiber.thread]});
     self.over_in_block = std::max(self.over, clock.barrier);
     if (is_shared) self.over = self.over_in_block;
+    self.needs_lockstep = is_shared && !has_looked;
     self.record = {now_, clock.number << thread_bits | fiber.thread, what};
     return self;
   }

@@ -242,7 +242,7 @@ TEST(TranslatePreprocessed, LeavesWhatOnlyLooksLikeTheRuntimes) {
     EXPECT_EQ(preprocessed(text), text);
   }
   EXPECT_EQ(preprocessed(loop + "for (; f == 0;) ++n; }"),
-            loop + "for (;  note_attempt(true), f == 0;) ++n; }");
+            loop + "for (;  note_look(), f == 0;) ++n; }");
 }
 
 TEST(TranslatePreprocessed, RefusesNoCallThatMayBeRight) {

@@ -149,8 +149,7 @@ class Translator {
     }
     for (const std::size_t end : uses.empty_loops)
       inserted_[end] = std::string(" ::cuda_on_cpu::let_others_run()") + (is(end, "}") ? "; " : "");
-    for (const std::size_t condition : uses.watching_loops)
-      inserted_[condition] += " ::cuda_on_cpu::note_attempt(true), ";
+    for (const std::size_t condition : uses.watching_loops) inserted_[condition] += " ::cuda_on_cpu::note_look(), ";
   }
 
   /// A kernel with __launch_bounds__ tells its launches by its first statement; so must its

@@ -440,7 +440,7 @@ void fence();
 void let_others_run();
 /// How many attempts in a row, of this OS thread, have changed nothing.
 extern __thread unsigned futile_attempts;
-/// An atomic function has run, or a loop has looked at a volatile variable. A thread whose last
+/// An atomic function has run, or a loop looks at a volatile variable. A thread whose last
 /// attempts have changed nothing seems to wait for another one, so that the others get a turn.
 inline void note_attempt(bool is_futile) {
   if (!is_futile) {
@@ -449,6 +449,13 @@ inline void note_attempt(bool is_futile) {
     futile_attempts = 0;
     let_others_run();
   }
+}
+/// Whether a loop of this launch has waited for a volatile variable: then these may be flags.
+extern __thread bool has_looked;
+/// A loop looks at a volatile variable.
+inline void note_look() {
+  has_looked = true;
+  note_attempt(true);
 }
 /// The lanes that have come here wait for each other, in the usual order of the threads. The other
 /// orders show that a program relies on it.

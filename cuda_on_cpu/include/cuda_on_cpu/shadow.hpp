@@ -142,10 +142,11 @@ class Pieces {
 struct Accessor {
   const BlockClock* clock;
   const Pieces* pieces;
-  Time began;          ///< its launch
-  Time over;           ///< accesses of anyone before that time
-  Time over_in_block;  ///< accesses of its block
-  Record record;       ///< of the access
+  Time began;                   ///< its launch
+  Time over;                    ///< accesses of anyone before that time
+  Time over_in_block;           ///< accesses of its block
+  Record record;                ///< of the access
+  bool needs_lockstep = false;  ///< volatile accesses of its warp are no flags, but what needs lanes in lockstep
 
   /// Whether that access is known to be over.
   bool is_after(const Record& other) const {
@@ -165,9 +166,11 @@ struct Accessor {
   }
   /// Whether one of the two writes, and not both are atomic.
   bool is_in_conflict_with(const Record& other) const {
-    // Volatile variables are flags.
-    return ((record.what | other.what) & Record::writes) != 0 &&
-           !(record.has(Record::is_strong) && other.has(Record::is_strong));
+    if (((record.what | other.what) & Record::writes) == 0) return false;
+    if (!record.has(Record::is_strong) || !other.has(Record::is_strong)) return true;
+    // Volatile variables are flags, as a rule.
+    return needs_lockstep && (record.what & other.what & Record::is_volatile) != 0 &&
+           (record.thread ^ other.thread) >> 5U == 0;
   }
 };
 

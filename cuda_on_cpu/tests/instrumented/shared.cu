@@ -118,6 +118,33 @@ __global__ void copy_with_zeros(const float* x, float* y) {
   y[threadIdx.x] = part[threadIdx.x].x + part[threadIdx.x].w;
 }
 
+// volatile keeps a value out of registers, but no lane waits for another.
+__global__ void warp_sum(int variant, const float* x, float* y) {
+  __shared__ float s[threads];
+  volatile float* const v = s;
+  const int t = threadIdx.x;
+  v[t] = x[t];
+  __syncwarp();
+  for (int width = 16; width > 0; width /= 2) {
+    const float other = t < width ? v[t + width] : 0;  // 14: race
+    if (variant != 14) __syncwarp();
+    v[t] += other;  // 14: race
+    __syncwarp();
+  }
+  if (t == 0) *y = v[0];
+}
+
+// A lane that waits for another one: here, a volatile variable is a flag.
+__global__ void hand_over(float* y) {
+  __shared__ volatile int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 3) flag = 1;
+  while (flag == 0) {
+  }
+  y[threadIdx.x] = flag;
+}
+
 int main(int, char** arguments) {
   const int variant = std::atoi(arguments[1]);
   const int n = 32;
@@ -138,5 +165,7 @@ int main(int, char** arguments) {
   multiply<<<dim3(n / tile, n / tile), dim3(tile, tile)>>>(variant, n, a, b, c);
   add_up<<<1, 64>>>(variant, 16, a, b);
   copy_with_zeros<<<1, 4>>>(a, b);
+  warp_sum<<<1, 32>>>(variant, a, b);
+  hand_over<<<1, 32>>>(b);
   return cudaDeviceSynchronize() == cudaSuccess && positive == threads ? 0 : 1;
 }
