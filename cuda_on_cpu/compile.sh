@@ -185,7 +185,7 @@ explain() {
   # Functions that went with the devices of before 2017.
   read -r place name < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: error: .*['‘](__(shfl|shfl_up|shfl_down|shfl_xor|any|all|ballot))['’].*/\1 \2/p" "$1" | head -n 1) || true
   if [[ -n ${name:-} ]]; then
-    echo "$place: $name() is gone since CUDA 9, and no device of today has it: write ${name}_sync(0xffffffff, ...), which names the lanes that take part" >&2
+    echo "$place: no device since Volta (2017) has $name(): write ${name}_sync(0xffffffff, ...), which names the lanes that take part" >&2
     return 0
   fi
   # What belongs to a library whose header has been left out.
@@ -208,7 +208,7 @@ about_program() {
     /^In file included from / || /^ +from / || /In instantiation of .*<lambda\(auto:/ { next }
     /:[0-9]+:   (recursively )?required (from|by)/ && is_ours() { next }
     /^[^ ].*: (error|fatal error|note): / {
-      is_left_out = / note: / && (is_ours() || /in instantiation of .*cuda_on_cpu::/)
+      is_left_out = / note: / && (is_ours() || /suggested alternatives?:$/ || /in instantiation of .*cuda_on_cpu::/)
       is_before_mark = 1 }
     is_left_out { next }
     /^ +[0-9]+ \| / { end = length($0) }
@@ -317,7 +317,8 @@ object() {
       local header
       while IFS= read -r header; do
         [[ $header != *.h && $header != cuda/* || ! -f $here/include/$header ]] || headers+=(-include "$header")
-      done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperative_groups|cuda|mma|cuComplex)[A-Za-z0-9_/]*(\.h)?)[>"].*/\1/p' "$file")
+        [[ $header != thrust/* ]] || headers+=(-include iostream) # which NVIDIA's Thrust brings along
+      done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperative_groups|cuda|mma|cuComplex|thrust)[A-Za-z0-9_/]*(\.h)?)[>"].*/\1/p' "$file")
       preprocess
       ! grep -qF "$here/libraries/cublas/" "$work/program.ii" || of_linker+=(-lopenblas)
       translate || exit "$is_refused"

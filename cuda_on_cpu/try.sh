@@ -513,7 +513,7 @@ check_all() {
   build_runtime "$build"
   build_runtime "$build-asan"
   # See src/printing.cpp and src/input.cpp.
-  local wrapped=-Wl,--wrap=printf,--wrap=__printf_chk,--wrap=puts,--wrap=putchar,--wrap=time,--wrap=gettimeofday
+  local wrapped=-Wl,--wrap=printf,--wrap=__printf_chk,--wrap=puts,--wrap=putchar,--wrap=time,--wrap=gettimeofday,--wrap=clock,--wrap=clock_gettime
   wrapped+=,--wrap=_ZNSt13random_device9_M_getvalEv,--wrap=_ZNSt6chrono3_V212system_clock3nowEv
   (compile "$build" "$program" "$wrapped") 2>"$work/told" || {
     cat "$work/told" >&2

@@ -10,6 +10,7 @@
 
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/stream.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -243,6 +244,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
   return cudaSuccess;
 }
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
+  wait_for_device();  // kernels in lazy streams may use it
   const std::unique_ptr<View> owner(reinterpret_cast<View*>(texture));
   return cudaSuccess;
 }

@@ -92,8 +92,8 @@ __device__ __forceinline__ unsigned int reversed_bytes(unsigned int x) {
 
 #elif MISTAKE == 14
 __global__ void warp_sum(int *values) {
-  //! __shfl_down() is gone since CUDA 9, and no device of today has it: write __shfl_down_sync(0xffffffff, ...), which
-  //! names the lanes that take part
+  //! no device since Volta (2017) has __shfl_down(): write __shfl_down_sync(0xffffffff, ...), which names the
+  //! lanes that take part
   values[0] += __shfl_down(values[0], 16);
 }
 
