@@ -374,7 +374,7 @@ build() (
     reports=(-w -fsanitize=thread -U__SANITIZE_THREAD__ -fno-tree-vectorize -fno-tree-loop-distribute-patterns
       --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
   fi
-  # What the program allocates and frees itself is the business of src/host_memory.cpp, what libraries do is not.
+  # What the program allocates and frees itself is the business of src/allocations.cpp, what libraries do is not.
   wrapped=()
   for name in malloc calloc realloc free aligned_alloc posix_memalign strdup malloc_usable_size _Znwm _Znam _ZdlPv _ZdaPv \
     {_Znwm,_Znam}{RKSt9nothrow_t,St11align_val_t} {_ZdlPv,_ZdaPv}{m,St11align_val_t,mSt11align_val_t}; do
