@@ -465,7 +465,7 @@ differs=no
 # check_run TITLE PROGRAM NUMBER: runs the program and says what the run found.
 check_run() {
   local title=$1 code=0 difference number usual other place said=$work/$3.err
-  { await timeout 120 "${launcher[@]}" "$2" "${arguments[@]}" </dev/null >"$work/$3.out" 2>"$said"; } 2>/dev/null || code=$?
+  { await timeout 120 "${launcher[@]}" "$2" "${arguments[@]}" <"$work/input" >"$work/$3.out" 2>"$said"; } 2>/dev/null || code=$?
   [[ -z $processes ]] || sort -o "$work/$3.out" "$work/$3.out" # whichever process is first
   if [[ $3 -eq 0 && -s $work/0.out ]]; then
     tr -d '\036' <"$work/0.out" | awk 'NR <= 20 { print "  | " $0 } END { if (NR > 20) print "  | ... and " NR - 20 " more lines" }'
@@ -527,10 +527,13 @@ check_all() {
   compile "$build-asan" "$program-asan" "$wrapped" "${sanitizers[@]}"
   say "$name, on CUDA on the CPU:"
   [[ ! -s $work/told ]] || say "$(printf '  %-40s reports a mistake\n%s' "the compiler" "$(sed 's/^/      /' "$work/told")")"
+  # All runs read the same; what nobody ends, such as a pipe that others hold, counts as empty after some seconds.
+  : >"$work/input"
+  [[ -t 0 ]] || timeout 3 cat >"$work/input" 2>/dev/null || true
   export STAGEWISE_CPU_PROTECT=on STAGEWISE_CPU_PROGRESS=limit
   # Once more as usual, to know what differs anyway.
   STAGEWISE_CPU_THREAD_ORDER=forward STAGEWISE_CPU_STREAMS=eager STAGEWISE_CPU_SEED=1 \
-    await timeout 120 "${launcher[@]}" "$program" "${arguments[@]}" </dev/null >"$work/again.out" 2>"$work/again.err" || code=$?
+    await timeout 120 "${launcher[@]}" "$program" "${arguments[@]}" <"$work/input" >"$work/again.out" 2>"$work/again.err" || code=$?
   if [[ $code -eq 124 ]]; then # nor would the others
     findings "$work/again.err"
     say "The first run did not come to its end, so there are no others."

@@ -2,6 +2,7 @@
 /// Libraries that work in the host's code but use device memory: cuBLAS, cuRAND, Thrust.
 #include "cuda_on_cpu/libraries.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -60,6 +61,10 @@ cudaError_t run_library(const char* call, cudaStream_t stream, std::initializer_
   };
   return record(submit(
       stream, observed, [&]() -> Work { return observed; }, cudaGraphNodeTypeKernel));
+}
+
+void note_at(Place place, const char* sentence) {
+  std::fprintf(stderr, "%s: note: %s\n", to_string(place).c_str(), sentence);
 }
 
 void open_device_memory(cudaStream_t stream) {

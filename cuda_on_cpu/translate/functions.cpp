@@ -143,6 +143,12 @@ std::string_view fault_of_texture(std::string_view word, const Token& follower) 
   return "";
 }
 
+/// Does the name stand for clusters of thread blocks, of which the runtime has none?
+bool is_of_clusters(const Tokens& tokens, std::size_t place) {
+  if (tokens.is(place, "__cluster_dims__")) return true;
+  return tokens.is_any(place, {"this_cluster", "cluster_group"}) && tokens.is(tokens.previous(place), "::");
+}
+
 bool is_driver_api(std::string_view word, const Token& follower) {
   if (word.size() < 4 || follower.is("::")) return false;
   if (starts_with_any(word, {"CUresult", "CUdevice", "CUcontext", "CUmodule", "CUfunction", "CUdeviceptr"}))
@@ -245,6 +251,8 @@ void refuse_what_is_missing(const Tokens& tokens, const std::vector<DeviceFuncti
     const std::string word(tokens[i].text);
     if (const std::string_view fault = fault_of_texture(word, follower_of(tokens, i)); !fault.empty())
       refuse(tokens[i], "'" + word + "': " + std::string(fault));
+    if (is_of_clusters(tokens, i))
+      refuse(tokens[i], "'" + word + "' is of clusters of thread blocks, which CUDA on the CPU does not model");
     if (is_driver_api(word, follower_of(tokens, i))) {
       refuse(tokens[i], "'" + word + "' is of the driver API; CUDA on the CPU has the runtime API (cuda...) only");
     }

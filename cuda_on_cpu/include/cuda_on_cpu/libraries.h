@@ -23,6 +23,9 @@ struct LibraryMemory {
 cudaError_t run_library(const char* call, cudaStream_t stream, std::initializer_list<LibraryMemory> memory,
                         std::function<void()> work, Place place);
 
+/// Says what is no mistake of the program.
+void note_at(Place place, const char* sentence);
+
 /// For Thrust, whose algorithms are host code: waits for the stream, and makes device memory accessible until the next
 /// launch or copy. Within a kernel it does nothing.
 void open_device_memory(cudaStream_t stream);

@@ -138,10 +138,16 @@ struct Generator {
   }
 };
 
-inline curandStatus make(Generator** generator, curandRngType type, bool is_host) {
-  if (generator == nullptr || (type != CURAND_RNG_PSEUDO_DEFAULT && type != CURAND_RNG_PSEUDO_XORWOW &&
-                               type != CURAND_RNG_PSEUDO_MRG32K3A && type != CURAND_RNG_PSEUDO_PHILOX4_32_10)) {
+inline curandStatus make(Generator** generator, curandRngType type, bool is_host, Place place) {
+  if (generator == nullptr) return CURAND_STATUS_TYPE_ERROR;
+  *generator = nullptr;
+  if (type >= CURAND_RNG_QUASI_DEFAULT) {
+    note_at(place, "of cuRAND's generators, CUDA on the CPU has no quasi-random ones.");
     return CURAND_STATUS_TYPE_ERROR;
+  }
+  if (type == CURAND_RNG_PSEUDO_MTGP32 || type == CURAND_RNG_PSEUDO_MT19937) {
+    note_at(place, "CUDA on the CPU has no Mersenne twister: the random numbers are those of XORWOW instead.");
+    type = CURAND_RNG_PSEUDO_XORWOW;
   }
   *generator = new Generator{type, is_host};
   return CURAND_STATUS_SUCCESS;
@@ -179,11 +185,11 @@ curandStatus generate_normal(const char* call, Generator* generator, T* out, std
 
 using curandGenerator_t = cuda_on_cpu::random::Generator*;
 
-inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type) {
-  return cuda_on_cpu::random::make(generator, type, false);
+inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type, CUDA_ON_CPU_HERE) {
+  return cuda_on_cpu::random::make(generator, type, false, place);
 }
-inline curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type) {
-  return cuda_on_cpu::random::make(generator, type, true);
+inline curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type, CUDA_ON_CPU_HERE) {
+  return cuda_on_cpu::random::make(generator, type, true, place);
 }
 inline curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
   if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;

@@ -181,4 +181,12 @@ __device__ float own(float scale) { return scale * size; }
 //! the kernel 'scaled' uses 'scale', a variable of the host; hand it over as an argument, or declare it __device__ or
 //! __constant__
 __global__ void scaled(float *x) { x[0] = own(x[threadIdx.x]) * scale; }
+
+#elif MISTAKE == 27
+#include <cooperative_groups.h>
+__global__ void exchange(int *x) {
+  //! 'this_cluster' is of clusters of thread blocks, which CUDA on the CPU does not model
+  auto cluster = cooperative_groups::this_cluster();
+  cluster.sync();
+}
 #endif
