@@ -172,19 +172,21 @@ __device__ unsigned larger(unsigned a, unsigned b)
 { // to be written
 }
 template <typename T> __device__ T sign(T x) { if (x < 0) return -1; else if (x >= 0) return 1; } // always returns
+__global__ void kernel(unsigned* x) {
+  unsigned other;
+  *x = larger(*x, other) + sign(1.5F);
+}
 __global__ void measure(unsigned* x) {
   clock_t begin = clock();
   while (clock() < begin + 100);
   *x += clock64() + clock() - begin;
 }
-__global__ void kernel(unsigned* x) {
-  unsigned other;
-  *x = larger(*x, other) + sign(1.5F);
-}
 int main() {
   unsigned* x;
   cudaMallocManaged(&x, sizeof(unsigned));
   *x = time(NULL) + std::random_device()();
+  unsigned seed = 0;
+  printf("%d number read\n", scanf("%u", &seed));
   measure<<<1, 1>>>(x);
   cudaDeviceSynchronize();
   printf("from %u\n", *x); // the same in each run of --check
@@ -320,7 +322,8 @@ grep -q 'line 2, usually: ' <<<"$output"
 expect 0 "unfinished.cu:4: 'larger' has no return statement, so its result can be anything" '^no error$' unfinished.cu
 grep -qxF "unfinished.cu:10: 'other' is used before it has a value" said
 [[ $(grep -c 'unfinished.cu:' said) -eq 2 ]]
-expect 1 '' '^0 of 8 runs found something, and the compiler' unfinished.cu --check
+expect 1 '' '^0 of 8 runs found something, and the compiler' unfinished.cu --check <<<7
+grep -q '1 number read' <<<"$output"
 [[ $(grep -c 'unfinished.cu:' <<<"$output") -eq 2 ]]
 expect 1 '' 'beyond.cu:3:.* index 32 out of bounds' beyond.cu --check
 expect 1 '' '' nowhere.cu --check
