@@ -444,7 +444,7 @@ inline Switch Worker::barrier(Vote vote, bool predicate, const char* what, Place
 }
 
 void Worker::release_barrier(Block& block) {
-  if (block.mixed && launch_->strict) return;  // they wait for ever, which is reported
+  if (block.mixed) return;  // they wait for ever, which is reported
   if (observer != nullptr) [[unlikely]]
     observer->passed_barrier(block);
   const unsigned count = block.arrived;

@@ -294,8 +294,10 @@ cudaError_t release_allocation(const char* call, void* pointer, bool host, Place
     return refuse_call("the pointer is not the beginning of an allocation but " + describe(*found, address) + ".");
   }
   if ((found->kind == MemoryKind::host) != host) {
-    return refuse_call(std::string("the pointer comes from ") +
-                       (host ? "cudaMalloc(), use cudaFree()." : "cudaHostAlloc(), use cudaFreeHost()."));
+    return refuse_call(std::string("the pointer comes from ") + (!host ? "cudaHostAlloc(), use cudaFreeHost()."
+                                                                 : found->kind == MemoryKind::managed
+                                                                     ? "cudaMallocManaged(), use cudaFree()."
+                                                                     : "cudaMalloc(), use cudaFree()."));
   }
   if (found->imported) return refuse_call("the memory is another process's, use cudaIpcCloseMemHandle().");
   const std::string overrun = find_overrun(*found, found->begin - slack_of(*found).before);

@@ -182,9 +182,11 @@ class Watch {
       }
     }
     report((place.empty() ? "" : place + ": ") + who + ": has been running for " + in_seconds(time) +
-           ", and no block has ended" + (others.empty() ? "" : " (also seen in" + others + ")") +
+           (last_.begun > workers_.size() ? ", and no further block has ended" : ", and no block has ended") +
+           (others.empty() ? "" : " (also seen in" + others + ")") +
            (ends_program ? "; a loop that does not come to its end? If it is only slow, check it with less data."
-                         : "; does each loop come to its end? Ctrl-C ends the program."));
+                         : "; does each loop come to its end? The host goes on when the kernel has ended. Ctrl-C ends "
+                           "the program."));
   }
 
   struct State {

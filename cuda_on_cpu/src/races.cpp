@@ -432,8 +432,8 @@ class CheckingObserver final : public Observer {
       });
     }
     if (!earlier.exists()) return;
-    const bool frees = std::strncmp(called.call, "cudaFree", 8) == 0;
-    const char* const verb = frees ? " frees" : (writes ? " writes" : " reads");
+    const bool is_freed = std::strncmp(called.call, "cudaFree", 8) == 0;
+    const char* const verb = is_freed ? " frees" : (writes ? " writes" : " reads");
     report_at(called.place, describe_piece(std::string(called.call) + verb, earlier_piece(earlier), earlier.what));
     note_wait_for_all();  // it is told once
   }

@@ -170,8 +170,13 @@ std::string section_of(const Tokens& tokens, std::size_t first) {
   bool is_managed = false;
   bool is_initialized = false;
   for (std::size_t i = first; i < tokens.size() && !tokens.is(i, ";"); ++i) {
-    if (tokens.is_any(i, {"template", "const", "constexpr", "extern", "inline", "using", "struct", "class", "enum",
-                          "union", "__global__", "__host__", "__shared__", "::"})) {
+    if (tokens.is_any(i, {"template", "const", "constexpr", "extern", "inline", "using", "__global__", "__host__",
+                          "__shared__", "::"})) {
+      return "";
+    }
+    // A type is defined, not only named.
+    if (tokens.is_any(i, {"struct", "class", "enum", "union"}) && !tokens.is_word(tokens.next(tokens.next(i))) &&
+        !tokens.is(tokens.next(tokens.next(i)), "*")) {
       return "";
     }
     is_managed = is_managed || tokens.is(i, "__managed__");

@@ -378,9 +378,10 @@ class Translator {
         parameters_in(range).size() != count_arguments(launch.arguments))
       return "";
     std::string name = flat(launch.kernel);
-    if (name != only->name || !uses_namespace() || !has_function_in_headers(tokens_, name)) return name;
-    // std::fill may be there, too.
-    return is_outside(only->name_at) && !is_hidden(*only) ? "::" + name : "";
+    if (name != only->name || !has_function_in_headers(tokens_, name)) return name;
+    // sync(), or std::fill(), may be there, too.
+    if (!is_outside(only->name_at) || is_hidden(*only)) return uses_namespace() ? "" : name;
+    return "static_cast<void (*)(" + flat(range) + ")>(::" + name + ")";
   }
 
   /// Is it an expression, in which no name is that of a kernel or of a template?

@@ -27,9 +27,8 @@ struct Settings {
   ThreadOrder thread_order = ThreadOrder::forward;
   /// STAGEWISE_CPU_SEED=N: for the random order, and for the NaN that unset memory holds.
   std::uint64_t seed = 1;
-  /// STAGEWISE_CPU_STRICT_BARRIERS=on|off: whether a barrier needs every thread of the block at the
-  /// same line, as the language demands, or threads that have ended count as arrived, which recent
-  /// GPUs let pass.
+  /// STAGEWISE_CPU_STRICT_BARRIERS=on|off: whether a barrier needs every thread of the block, or threads that have
+  /// ended count as arrived, as devices since Volta have it.
   bool strict_barriers = true;
   /// STAGEWISE_CPU_PROTECT=on|off: whether device memory is unreadable while host code runs.
   bool protect = false;

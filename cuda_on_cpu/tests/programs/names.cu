@@ -1,5 +1,7 @@
 // Names that kernels and functions share: with the standard library, with parameters, variables and members, and with
 // functions of the other side. All of these calls are legal.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -25,6 +27,10 @@ __device__ void swap(int& a, int& b) {
 __global__ void reverse(int* values, int n) {
   if (threadIdx.x < n / 2) swap(values[threadIdx.x], values[n - 1 - threadIdx.x]);
 }
+
+// unistd.h and math.h have functions of these names.
+__global__ void sync(int* values, float n) { values[threadIdx.x] += static_cast<int>(n); }
+__global__ void exp2(int* values, int n) { values[threadIdx.x] *= n; }
 
 // The kernel that is passed, and not the one of that name.
 void run(void (*fill)(int*, Weight), int* values) {
@@ -89,6 +95,9 @@ int main() {
   reverse<<<1, 4>>>(values, 4);
   reverse(numbers.begin(), numbers.end());
   RESULT(values[0] == 3 && others[0] == -4 && numbers[0] == 7);
+  sync<<<1, 4>>>(values, 2.5F);
+  exp2<<<1, 4>>>(values, 3);
+  RESULT(values[0] == 15);
 
   compute<<<1, 1>>>(values, 4);
   RESULT(values[0] == 104);

@@ -28,11 +28,15 @@ cat >"a folder/right.cu" <<'END'
 #include <cstdio>
 #include "twice.cuh"
 template <std::integral T> // of C++20
-__global__ void kernel(T* x) { x[threadIdx.x] = twice(threadIdx.x); }
+__global__ void kernel(T* x) {
+  if (threadIdx.x >= 32) return; // since Volta, no barrier waits for these
+  __syncthreads();
+  if (__ballot_sync(0xffffffff, threadIdx.x < 7) == 127) x[threadIdx.x] = twice(threadIdx.x);
+}
 int main(int argc, char** argv) {
   int *x, host[32];
   cudaMalloc(&x, sizeof(host));
-  kernel<<<1, 32>>>(x);
+  kernel<<<1, 40>>>(x);
   cudaMemcpy(host, x, sizeof(host), cudaMemcpyDeviceToHost);
   printf("%d %s\ntook 0.%d ms\n", host[31], argc > 1 ? argv[1] : "-", int(size_t(host) % 1000));
   return argc > 1 ? 7 : 0;
@@ -314,7 +318,8 @@ for sentence in \
 done
 [[ $(grep -c 'CUDA on the CPU: ' said) -eq 13 ]]
 
-expect 0 '' '^Nothing was found in 8 runs' --check "a folder/right.cu" -DFACTOR=2
+expect 0 '' '^Nothing was found in 8 runs' --check "a folder/right.cu" -DFACTOR=2 -- fail
+grep -qx "The program's exit code is 7." <<<"$output"
 expect 0 '' '^Nothing was found in 8 runs. They print the same lines in different orders' hello.cu --check
 grep -q '^  | hello from thread 2$' <<<"$output"
 expect 1 '' 'prints different output' sorts.cu --check
