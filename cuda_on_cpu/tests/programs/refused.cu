@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 // Headers of libraries that are not there cost nothing; what is used of them is refused.
+#if MISTAKE <= 7
 #include <cub/cub.cuh>
 #include <cuda/ptx>
 #include <cuda_fp8.h>
@@ -11,6 +12,7 @@
 #include <helper_cuda.h>
 #include <nvrtc.h>
 #include <surface_types.h>
+#endif
 
 #if MISTAKE == 1
 #if 0
