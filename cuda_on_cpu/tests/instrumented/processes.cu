@@ -14,7 +14,7 @@ using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 
 // Waits until the flag is there, but not for ever.
 __device__ bool wait_for(unsigned* flag, unsigned turn, cuda::memory_order order) {
-  for (int tries = 0; tries < 1 << 20; ++tries) {
+  for (int tries = 0; tries < 1 << 18; ++tries) {
     if (Flag(*flag).load(order) >= turn) return true;
     __nanosleep(0);
   }
