@@ -5,7 +5,7 @@ readonly called_from=$PWD
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" # works through links; CDPATH does not affect an absolute path
 
 readonly presets="auto cuda cpu asan coverage"
-readonly commands="count build test try exercise hint solution grade plot convert predict-scaling docs bench install clean help"
+readonly commands="count build test try exercise hint solution grade plot convert predict-scaling docs bench reproduce install clean help"
 readonly python_commands="exercise hint solution grade plot convert predict-scaling" # whose options are not this script's
 readonly cmake_needed=3.25
 
@@ -117,6 +117,9 @@ ${bold}Commands${plain}
             predicts training on up to 1,024 GPUs and more, by a model of what
             is computed and exchanged
   bench     builds the ladders, verifies their rungs and times them
+  reproduce the tables and figures of the five reports behind this project,
+            measured here and set beside the reports'; with 000 to 004, of
+            some; --quick takes a quarter of an hour on two cores
   docs      builds the documentation and says where it is
   install   installs the packages that these need, and nothing else
   clean     removes the folder build/
@@ -192,6 +195,7 @@ while [[ $# -gt 0 ]]; do
   fi
   case $command:$1 in
     try:-h | try:--help) exec "$PWD/cuda_on_cpu/try.sh" --help ;;
+    reproduce:-h | reproduce:--help) exec python3 reports/reproduce --help ;;
     *:-h | *:--help) command=help ;;
     *:--no-install) install=no ;;
     try:--)
@@ -227,7 +231,7 @@ while [[ $# -gt 0 ]]; do
       passed_on+=("$@")
       break
       ;;
-    build:[!-]*) passed_on+=("$1") ;;
+    build:[!-]* | reproduce:*) passed_on+=("$1") ;;
     *)
       [[ $command != tour ]] || ! is_one_of "$1" "$commands" ||
         fail "The command comes first: ./run.sh $1, then its options." 2
@@ -531,6 +535,20 @@ bench() {
   done
 }
 
+reproduce() {
+  type -P python3 >/dev/null || fail "This needs python3." 1
+  export PYTHONDONTWRITEBYTECODE=1
+  python3 reports/reproduce --list "${passed_on[@]}" >/dev/null || exit # what it objects to, it does before a build
+  if [[ " ${passed_on[*]} " == *" --list "* ]]; then exec python3 reports/reproduce "${passed_on[@]}"; fi
+  set_up
+  local python targets=(programs)
+  ! has_target ladder_instrumented || targets+=(ladder_instrumented) # which counts
+  build_quietly "the programs" "${targets[@]}"
+  in_containers
+  python=$(python_with matplotlib) || python=python3 # without it, there are no figures
+  exec "$python" reports/reproduce --programs "$folder/bin" "${passed_on[@]}"
+}
+
 # Standard output belongs to the program.
 try_program() {
   local options=(--build "$PWD/build/try") own=" ${passed_on[*]} "
@@ -604,6 +622,7 @@ case $command in
   install) install_packages ;;
   test) run_tests ;;
   bench) bench ;;
+  reproduce) reproduce ;;
   docs) docs ;;
   clean)
     rm -rf build 2>/dev/null ||

@@ -29,8 +29,6 @@ except ImportError as missing:
 THEME = look.THEMES["light"]
 TEAL, AMBER, BLUE, RED, VIOLET, *_ = THEME.series
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1, "k": 1e3, "M": 1e6}
-PROGRAMS = {"stage 01": THEME.muted, "stage 02": AMBER, "stage 03": BLUE, "stage 04": TEAL, "PyTorch": RED}
-TILES = {4: "#f3c58f", 8: AMBER, 16: "#bd7626", 32: "#7d4c12"}
 
 # 800 x 1000 x 784 on an H200
 OPERATIONS = 2 * 800 * 1000 * 784
@@ -59,13 +57,6 @@ def quantity(cell):
 def axes_of(height, width=8, count=1):
     figure = look.new_figure(THEME, width, height)
     return figure, figure.subplots(1, count, sharey=count > 1)
-
-
-def curve(axes, x, cells, label, color, **how):
-    """Through the cells that have a number."""
-    points = [(a, b) for a, b in zip(map(number, x), map(number, cells)) if None not in (a, b)]
-    if points:
-        axes.plot(*zip(*points), color=color, label=label, markersize=4, **{"marker": "o", "linewidth": 1.5, **how})
 
 
 def bars(axes, names, values, colors, texts=None, label=None, offset=0.0, height=0.7):
@@ -161,91 +152,13 @@ def timelines(rows, lane_names=None):
     return figure
 
 
-def times(rows, what, label):
-    """Seconds by the size of something, both logarithmic."""
-    columns = columns_of(rows)
-    figure, axes = axes_of(4.5)
-    for name, color in PROGRAMS.items():
-        curve(axes, columns[what], columns[f"{name}, s"], name, color)
-    axes.set_xscale("log", base=2)
-    axes.set(yscale="log", xlabel=label, ylabel="seconds")
-    axes.set_xticks([number(cell) for cell in columns[what]], columns[what])
-    axes.legend()
-    return figure
-
-
-def ranking(rows, what, value, text_of, label, room):
-    """A bar for each row, logarithmic."""
-    columns = columns_of(rows)
-    figure, axes = axes_of(4.5)
-    values = [number(cell) for cell in columns[value]]
-    colors = [next((color for program, color in PROGRAMS.items() if name.startswith(program)), TEAL)
-              for name in columns[what]]
-    bars(axes, columns[what], values, colors, list(map(text_of, *(columns[name] for name in (value, *LATER[value])))))
-    axes.set(xscale="log", xlabel=label)
-    axes.set_xlim(right=room * max(values))
-    return figure
-
-
-LATER = {"us": ["over sequential"], "40 epochs, s": ["over the one before"]}  # the column that a bar's text ends with
-
-
-def throughput(rows):
-    columns = columns_of(rows)
-    figure, axes = axes_of(5)
-    batches = columns["batch"]
-    for tile, color in TILES.items():
-        curve(axes, batches, columns[f"stage 02, {tile} x {tile}"], f"stage 02, {tile} x {tile}", color)
-    for column, label, color, style in (
-            ("stage 03", "stage 03", BLUE, "-"), ("stage 04, streamed", "stage 04, batches copied", TEAL, ":"),
-            ("stage 04", "stage 04, data on the GPU", TEAL, "-"), ("PyTorch, copies", "PyTorch, batches copied", RED, ":"),
-            ("PyTorch, copies, CUDA graph", "the same, a CUDA graph a step", VIOLET, ":"),
-            ("PyTorch, resident, fastest", "PyTorch, data on the GPU", RED, "-")):
-        curve(axes, batches, columns[column], label, color, linestyle=style)
-    axes.set(xscale="log", yscale="log", xlabel="batch", ylabel="images a second in training")
-    axes.set_xticks([number(cell) for cell in batches], batches)
-    axes.minorticks_off()
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
-
-
-def neuron(rows):
-    """The curves of losses, a panel for each way of averaging."""
-    columns = columns_of(rows)
-    figure, panels = axes_of(4, 10, 2)
-    steps = [cell for cell in columns["step"] if number(cell) is not None]
-    for axes, average in zip(panels, ("gradients", "weights")):
-        for workers, color in zip((2, 4, 8, 16), (AMBER, TEAL, BLUE, VIOLET)):
-            curve(axes, steps, columns[f"{average}, {workers} workers"][:len(steps)], f"{workers} workers", color,
-                  marker="")
-        axes.set_title(f"averaging {average}", fontsize=10)
-        axes.set_xlabel("step")
-    panels[0].set_ylabel("squared error")
-    panels[1].legend()
-    return figure
-
-
 FIGURES = {  # by name: the results file, its section, what draws it
     "gemm_speed": ("h200_gemm", "Every rung", gemm_speed),
     "gemm_roofline": ("h200_gemm", "Every rung", gemm_roofline),
     "stage04_pytorch": ("h200_stage04_pytorch", "Training beside PyTorch, images a second", beside_pytorch),
     "stage04_timelines": ("h200_stage04_pytorch", "When the kernels of a step run", timelines),
     "mpi_timelines": ("h200_stage05_two", "What runs when on two ranks",
-                      functools.partial(timelines, lane_names=LANES)),
-    "report_000_history": ("h200_reports", "Report 000: what each change of the program bought", functools.partial(
-        ranking, what="training", value="40 epochs, s", room=6,
-        text_of=lambda value, before: f"{value} s" + (f", {before} the one before" if number(before) else ""),
-        label="seconds for 40 epochs of 54,000 images, 784-1000-10 in double, one GPU")),
-    "report_002_latency": ("h200_reports", "Report 002, figure 1: latency by tile size", functools.partial(
-        ranking, what="program", value="us", room=4, text_of=lambda value, over: f"{value} us, {over}",
-        label="microseconds for one image, and how many times as fast as the first")),
-    "report_002_throughput": ("h200_reports", "Report 002, figures 2 and 3: throughput by tile size and batch",
-                              throughput),
-    "report_003_neuron": ("h200_reports", "Report 003, figure 2.1: a neuron and its workers", neuron),
-    "report_004_inputs": ("h200_reports", "Report 004, figure 1: the dimension of the input",
-                          functools.partial(times, what="inputs", label="inputs, 1,000 epochs")),
-    "report_004_batch": ("h200_reports", "Report 004, figure 2 and table 1: the size of a batch",
-                         functools.partial(times, what="batch", label="batch, 1,024 updates"))}
+                      functools.partial(timelines, lane_names=LANES))}
 
 
 def main(words):

@@ -43,11 +43,11 @@ if seconds == 0:
     print("stage04_minibatch: --stream-batches has no effect here: it is for cnns.", file=sys.stderr)
     seconds = 0.1
 if "--report" in words:
-    epochs = [{{"seconds": seconds, "images_per_second": 1000 / seconds}}] * int(value("--epochs", 5))
+    epochs = [{{"seconds": seconds, "images_per_second": 1000 / seconds, "train_loss": 0.5}}] * int(value("--epochs", 5))
     line = lambda name, forward: {{
         "operation": name + "  a, b -> c", "calls": 4, "forward_seconds": 4e-3 * forward / number,
         "backward_seconds": 4e-3 * (1 - forward) / number}}
-    report = {{"epochs": epochs, "timings": [line("gemm", 1), line("gemm", 0), line("relu", 1)]}}
+    report = {{"epochs": epochs, "test_accuracy": 0.75, "timings": [line("gemm", 1), line("gemm", 0), line("relu", 1)]}}
     if words[0] == "evaluate":
         paths = ["eager", "captured", "persistent"] if is_persistent else ["eager"]
         report["latency"] = [{{"path": path, "median_seconds": 1e-3 / number}} for path in paths]
@@ -284,23 +284,30 @@ class Reports(Case):
         self.assertEqual(measuring.short_name("void a::(anonymous namespace)::tile_kernel<float, int(*)(long)>(long)"),
                          "tile")
 
-    def test_every_section_without_pytorch(self):
+    def test_reproduce_without_pytorch(self):
         self.put_programs()
         # Whether there is a PyTorch, and a GPU, must not matter: the peers, processes of their own, find none.
         self.put("torch.py", "raise ImportError('hidden by a test')\n")
-        done = self.run_script("benchmarks/measure_reports.py", "--quick", "--programs", self.folder, "--output", "a.md",
-                               PYTHONPATH=str(self.folder))
+        done = self.run_script("reports/reproduce", "--quick", "--programs", self.folder, "--output", "out",
+                               PYTHONPATH=str(self.folder), STAGEWISE_DATA_DIR=str(self.folder))
         self.assertEqual(done.returncode, 0, done.stderr)
-        text = (self.folder / "a.md").read_text()
-        self.assertNotIn("Not measured", text)
-        self.assertEqual(text.count("\n## "), 7, text)
-        for row in ("| 1,024 | 1,000 | 500 | 333 | 250 | - | 4.43x | 2.00x |", "| `gemm`, back | 184 | 0.105 | 1.00 |",
-                    "| stage 04, persistent | 250 | 4.00x |", "| 400 | 0.00250 |",
-                    "| memory per step | `per_step_memory` | - |"):
-            self.assertIn(row, text)
+        texts = {number: (self.folder / f"out/{number}.md").read_text() for number in ("000", "002", "003", "004")}
+        for number, row in (("004", "| 256 | 1,000 | 500 | 333 | 250 | - | - | 2.00x |"),
+                            ("004", "Not measured: wholesale is not in "), ("004", "| loop unrolled | 23.64 s |"),
+                            ("002", "| `gemm`, back | 184 | 0.105 | 1.00 |"), ("002", "| stage 04, persistent | 250 | - | 4.00x |"),
+                            ("002", "| 1 | 0.500000000000 |"), ("003", "| 400 | 0.00250 |"),
+                            ("000", "| memory per step | `per_step_memory` | - | 92.2 |")):
+            self.assertIn(row, texts[number])
+        self.assertNotIn("stumbled", "".join(texts.values()).replace("stumbled over KeyError('tables')", ""))  # of a ladder that is none
+        found = json.loads((self.folder / "out/004.json").read_text())
+        self.assertEqual((found["is_quick"], len(found["exhibits"])), (True, 4))
+        listed = (self.folder / "out/all.md").read_text()
+        self.assertEqual(listed.count("\n| 00"), 24, listed)
         if importlib.util.find_spec("matplotlib"):
-            done = self.run_script("benchmarks/plot_results.py", "--results", "a.md", "--folder", self.folder)
-            self.assertEqual((done.stdout.count("saved  "), done.stderr), (6, ""))
+            self.assertTrue((self.folder / "out/004_figure_1.svg").exists())
+        done = self.run_script("reports/reproduce", "--list", "005")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no report '005'; there are 000, 001", done.stderr)
 
     def test_the_study_of_a_neuron_alone(self):
         self.put_programs()

@@ -14,11 +14,14 @@ namespace cuda_on_cpu {
 
 constexpr std::size_t page_bytes = 4096;
 
+/// As a number, to reckon with.
 inline std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+/// The reverse.
 template <class T = void>
 T* at(std::uintptr_t address) {
   return reinterpret_cast<T*>(address);
 }
+/// To the next multiple.
 inline std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
 }
@@ -43,14 +46,17 @@ struct Span {
 constexpr std::size_t span_bytes = std::size_t{64} << 10;
 constexpr std::size_t max_spans = std::size_t{1} << 20;
 
+/// All of the region's blocks; any thread may call it.
 class Heap {
  public:
   Heap();
 
   /// Null if there is no room.
   void* allocate(std::size_t bytes, std::size_t alignment, bool zero, const void* from);
+  /// The block may be given to others.
   void release(Header* header);
 
+  /// Is the address in the region, in a block or not?
   bool has(std::uintptr_t address) const { return address - begin_ < end_ - begin_; }
   std::uintptr_t begin() const { return begin_; }
   std::uintptr_t end() const { return end_; }
@@ -89,6 +95,7 @@ Heap& heap();
 
 /// The calls that have led to an instruction.
 using Trace = std::array<std::uintptr_t, 8>;
+/// Those of the running thread that have led to one which a call returns to.
 Trace trace_of(const void* from);
 /// What to remember of an allocation that returns to an instruction: a Trace, or the instruction.
 const void* remember(const void* from);
