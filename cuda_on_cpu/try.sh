@@ -536,7 +536,7 @@ check_all() {
   compile "$build-asan" "$program-asan" "$wrapped" "${sanitizers[@]}"
   say "$name, on CUDA on the CPU:"
   [[ ! -s $work/told ]] || say "$(printf '  %-40s reports a mistake\n%s' "the compiler" "$(sed 's/^/      /' "$work/told")")"
-  # All runs read the same; what nobody ends, such as a pipe that others hold, counts as empty after some seconds.
+  # All runs read the same. What nobody ends, such as a pipe that others hold, is taken as ended after some seconds.
   : >"$work/input"
   [[ -t 0 ]] || timeout 3 cat >"$work/input" 2>/dev/null || true
   export STAGEWISE_CPU_PROTECT=on STAGEWISE_CPU_PROGRESS=limit

@@ -50,6 +50,10 @@ using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (runs_in_kernel()) {  // of no use: what kernels launch runs one after the other
+    *event = nullptr;
+    return cudaSuccess;
+  }
   if (sticky_error() != cudaSuccess) return sticky_error();
   const bool valid = (flags & cudaEventInterprocess) == 0 || (flags & cudaEventDisableTiming) != 0;
   if (event == nullptr || !valid || flags > 7) return record(cudaErrorInvalidValue);
@@ -62,7 +66,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {
-  if (runs_in_kernel()) return cudaSuccess;  // what kernels launch runs one after the other
+  if (runs_in_kernel()) return cudaSuccess;
   const std::lock_guard lock(engine());
   const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
@@ -72,7 +76,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
-  if (runs_in_kernel()) return cudaSuccess;  // what kernels launch runs one after the other
+  if (runs_in_kernel()) return cudaSuccess;
   const std::lock_guard lock(engine());
   const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
@@ -97,7 +101,7 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle, unsigned /*flags*/) {
-  if (runs_in_kernel()) return cudaSuccess;  // what kernels launch runs one after the other
+  if (runs_in_kernel()) return cudaSuccess;
   const std::lock_guard lock(engine());
   const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);

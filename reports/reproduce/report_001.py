@@ -56,8 +56,7 @@ def profile(bench):
             for (name, seconds), timing in zip(KERNELS.items(), longest)]
     return Shown(["kernel, theirs", "time", "operation, ours", "time", "share"], rows,
                  "the second convolution takes 86 % of six kernels", f"{rows[0][2]} takes {rows[0][4]}",
-                 "The longest first, of a training's forward passes. The report parallelizes the longest loops one by one; the profile of a program whose"
-                 " convolutions are products is flat.")
+                 "The longest first, of a training's forward passes.")
 
 
 def steps(bench):
@@ -80,7 +79,7 @@ def steps(bench):
                  "the product pays from 100 images on; textures and a fused relu do not",
                  f"the product over direct: {rows[0][-1]} for {rows[0][0].split(', ')[1]}",
                  "For fewer than 100 images the report used serial loops, so its crossover is one from a CPU to a GPU."
-                 " A relu within the product is free, and right, here; the report's had changed the accuracy.")
+                 " Its relu within the product had changed the accuracy; each rung here is verified.")
 
 
 def copies(bench):

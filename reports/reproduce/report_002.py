@@ -11,8 +11,6 @@ SECONDS = {("gather", False): (0.034, 0.108), ("gemm", False): (132, 0.522), ("a
            ("gemm", True): (184, 0.105), ("column_sums", True): (0.069, 0.021), ("relu_backward", True): (0.208, 0.007),
            ("softmax_cross_entropy_backward", True): (0.015, 0.007), ("sgd_update", True): (0.705, 0.029)}
 TILES = (4, 8, 16, 32)
-SEQUENTIAL, BEST, PYTORCH = 228, 311000, 785500  # images a second
-IMAGE = 1310e-6  # seconds for one, sequentially
 
 
 def operations(bench):
@@ -37,7 +35,7 @@ def operations(bench):
     return Shown(["operation", "sequential, theirs", "GPU, theirs", "stage 01", "stage 02, 32 x 32", "stage 03"], rows,
                  "0.830 s; 0.522 of them the product forward", f"{rows[-1][5]} s; {rows[1][5]} of them",
                  "Seconds for 10 epochs of 10,000 images in batches of 100: each operation measured by itself, from the"
-                 " mean of a step. The product forward stood out since it has few, long dot products; tiles share them.",
+                 " mean of a step.",
                  figures.bars((2, 4, 5), "seconds"))
 
 
@@ -62,8 +60,7 @@ def latency(bench):
                  [[name, digits(1e6 * seconds), theirs, ratio(serial, seconds)] for name, seconds, theirs in rows],
                  "16.6 times the sequential program; PyTorch 10.2 times",
                  f"{ratio(serial, fastest[1])}: {fastest[0]}",
-                 "One image from the host's memory to its class there; the report's sequential program took 1,310 us. The"
-                 " time of a launch is what counts, so that a recorded pass, or a kernel that stays, wins.",
+                 "One image from the host's memory to its class there; the report's sequential program took 1,310 us.",
                  figures.bars((1,), "microseconds for one image"))
 
 

@@ -8,22 +8,20 @@ from exhibit import ROOT, Exhibit, Report, Shown, rung_seconds
 from measuring import duration, percent, ratio, seconds_of
 
 sys.path.append(str(ROOT / "reports/003/neuron"))
-from neuron_study import WORKERS, losses_of  # noqa: E402: the path comes first
+from neuron_study import WORKERS, curves_of  # noqa: E402: the path comes first
 
 
 def neuron(bench):
     steps, every = (400, 100) if bench.quick else (10000, 250)
     program = bench.words("stage04")[0]
-    curves = {(average, workers): losses_of(program, workers, average, steps, every)[0]
-              for average in ("gradients", "weights") for workers in WORKERS}
+    curves = {case: losses for case, (losses, _) in curves_of(program, steps, every).items()}
     rows = [[f"{(i + 1) * every:,}", *(f"{losses[i]:.5f}" for losses in curves.values())]
             for i in range(steps // every)]
     spread = {workers: statistics.pstdev(curves["gradients", workers][-len(rows) // 2:]) for workers in WORKERS}
     return Shown(["step", *(f"{average}, {workers} workers" for average, workers in curves)], rows,
                  "more workers: slower, and less noise", f"noise of {spread[2]:.1e} with 2 workers, {spread[16]:.1e} with 16",
                  f"A sigmoid neuron learns whether x >= 0.5: squared error, learning rate 0.5, {steps:,} steps, one sample"
-                 f" a step for each worker. Mean losses of {every} steps each. The less noise is there, the slower is not:"
-                 " with the mean of the gradients, the steps are as long whatever their number.",
+                 f" a step for each worker. Mean losses of {every} steps each.",
                  figures.lines(range(1, 9), "step", "squared error", log=False, marker=""))
 
 
@@ -42,7 +40,7 @@ def cifar10(bench):
                          duration(seconds_of(report))])
     return Shown(["workers", "accuracy", "an epoch"], rows, "plots that are not in the text",
                  f"{rows[0][1]} with 1 worker, {rows[-1][1]} with {rows[-1][0]}",
-                 "Report 001's network on CIFAR-10. Workers share a GPU here, as streams of their own would.")
+                 "Report 001's network on CIFAR-10.")
 
 
 def shifts(bench):

@@ -52,7 +52,7 @@ def minibatch(bench):
     return by_size(bench, "batch", lambda n: gaussian(32, 8, steps * n, n),
                    lambda n: f"32-8-2@{n},sigmoid,squared-error", sizes, steps, 1024 / steps, BY_BATCH,
                    f"1,024 updates, 32 inputs, 8 hidden units, two classes. An epoch has {steps} steps, whatever the"
-                   " batch. The report's gain ends at 256; where a step is a few launches, it goes on.")
+                   " batch. The report's gain ends at 256.")
 
 
 def reductions(bench):
@@ -87,11 +87,10 @@ def wholesale(bench):
         rows.append([name, f"{theirs[0]} %", percent(report["test_accuracy"]), f"{theirs[1]} s", f"{digits(seconds)} s"])
     return Shown(["network", "accuracy, theirs", "ours", "time, theirs", "ours"], rows, "81.70 %; CUDA takes 12 times as long",
                  f"{rows[1][2]}; {rows[0][4]} serially, {rows[1][4]} with stage 04",
-                 "440 customers, a hidden layer of five, batches of 10. A step is too small for a GPU, as the report says;"
-                 " what remains of it here is the time of a launch.")
+                 "440 customers, a hidden layer of five, batches of 10. A step is too small for a GPU, as the report says.")
 
 
-REPORT = Report("004", "serial against CUDA, by size", "a Tesla K80", [
+REPORT = Report("004", "serial against CUDA, by size", "a node with two Tesla K80 (Talapas, University of Oregon)", [
     Exhibit("Figure 1", "training time by the dimension of the input", "stage04_minibatch train --dataset gaussian",
             dimension),
     Exhibit("Figure 2 and table 1", "training time by the size of a batch", "stage04_minibatch train --dataset gaussian",

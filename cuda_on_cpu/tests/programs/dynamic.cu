@@ -1,5 +1,4 @@
 // Kernels that launch kernels, copy and fill: what they launch sees what they have written, and is over when they are.
-
 #include "expect.h"
 
 __global__ void square(int* x, int n) {
@@ -57,6 +56,22 @@ __global__ void free_scratch(int** kept, int* total) {
   cudaFree(kept[blockIdx.x]);
 }
 
+// Streams and events of kernels, on as many OS threads as run blocks.
+__global__ void copy_behind(int* x, int* y) {
+  if (threadIdx.x != 0) return;
+  cudaStream_t stream;
+  cudaEvent_t event;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess) return;
+  int* const mine = x + 4 * blockIdx.x;
+  square<<<1, 4, 0, stream>>>(mine, 4);
+  cudaEventRecord(event, stream);
+  cudaStreamWaitEvent(0, event, 0);
+  cudaMemcpyAsync(y + 4 * blockIdx.x, mine, 4 * sizeof(int), cudaMemcpyDeviceToDevice, 0);
+  cudaEventDestroy(event);
+  cudaStreamDestroy(stream);
+}
+
 int main() {
   const int width = 40;
   int *x, *lengths, *total;
@@ -88,6 +103,10 @@ int main() {
   free_scratch<<<50, 1>>>(kept, total);
   OK(cudaDeviceSynchronize());
   printf("%d\n", *total);
+  for (int i = 0; i < 2 * width; ++i) x[i] = i;
+  copy_behind<<<width / 2, 32>>>(x, x + 2 * width);
+  OK(cudaDeviceSynchronize());
+  printf("%d %d\n", x[2 * width + 1], x[4 * width - 1]);
 }
 
 //> 0 1 12 39
@@ -98,3 +117,4 @@ int main() {
 //> sum 780, seen as 780
 //> 1 after 111 steps
 //> 177100
+//> 1 6241

@@ -36,10 +36,15 @@ def losses_of(program, workers, average, steps, every):
     return losses, sum(epoch["seconds"] for epoch in report["epochs"]) / steps
 
 
+def curves_of(program, steps, every):
+    """{(average, workers): what losses_of() says}"""
+    return {(average, workers): losses_of(program, workers, average, steps, every)
+            for average in ("gradients", "weights") for workers in WORKERS}
+
+
 def study(program, steps=10000, every=250):
     """The study's Markdown."""
-    curves = {(average, workers): losses_of(program, workers, average, steps, every)
-              for average in ("gradients", "weights") for workers in WORKERS}
+    curves = curves_of(program, steps, every)
     halves = [losses[len(losses) // 2:] for losses, _ in curves.values()]
     rows = [[f"{(i + 1) * every:,}", *(f"{losses[i]:.5f}" for losses, _ in curves.values())]
             for i in range(steps // every)]
