@@ -83,8 +83,9 @@ void watch_forks() {
 }  // namespace
 
 std::recursive_mutex& engine() {
-  static auto* const mutex = new std::recursive_mutex;
-  return *mutex;
+  static auto* const of_host = new std::recursive_mutex;
+  static auto* const of_kernels = new std::recursive_mutex;
+  return runs_in_kernel() ? *of_kernels : *of_host;
 }
 
 Stream* find_stream(cudaStream_t handle) {
@@ -246,6 +247,7 @@ cudaError_t may_wait(const char* call) {
 }
 
 cudaError_t wait_for(cudaStream_t handle) {
+  if (runs_in_kernel()) return cudaSuccess;
   const std::lock_guard lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();
   Stream* const stream = find_stream(handle);

@@ -78,7 +78,8 @@ struct Stream : std::enable_shared_from_this<Stream> {
   std::vector<std::size_t> last_nodes;
 };
 
-/// One mutex for all of the device: whoever enqueues work also runs it.
+/// One mutex for all of the device: whoever enqueues work also runs it, and keeps it for as long as a kernel runs.
+/// Threads of kernels exclude one another by one of their own.
 std::recursive_mutex& engine();
 
 /// The stream behind a handle. `at_once` says whether its work is to run now; if not, it is to be
