@@ -258,10 +258,10 @@ fi
 # comes from; a library must come from its package.
 missing_packages() {
   local -A program_of=([g++]=g++ [cmake]=cmake [ninja-build]=ninja [python3]=python3 [patch]=patch [mold]=mold
-    [doxygen]=doxygen [graphviz]=dot)
+    [doxygen]=doxygen)
   local compilers=(g++ cmake ninja-build) cuda_on_cpu=(libboost-context-dev libdw-dev)
   local tests=(mold python3 patch libgtest-dev libgmock-dev python3-h5py python3-matplotlib)
-  local documentation=(doxygen graphviz doxygen-awesome-css libjs-mathjax)
+  local documentation=(doxygen doxygen-awesome-css libjs-mathjax libjs-lunr python3)
   local needed=("${compilers[@]}" libhdf5-dev zlib1g-dev libcli11-dev nlohmann-json3-dev libopenblas-dev
     libopenmpi-dev libpng-dev)
   [[ $preset == cuda ]] || { [[ $preset == auto ]] && has_gpu; } || needed+=("${cuda_on_cpu[@]}")
@@ -303,7 +303,7 @@ install_packages() {
     say "This is neither Debian nor Ubuntu, so nothing is installed here. Needed are a C++20 compiler,
     CMake $cmake_needed, Ninja, HDF5, zlib, CLI11, nlohmann-json, OpenBLAS, libpng, Open MPI, Boost.Context and libdw;
     for the tests mold, GoogleTest and Python with h5py and Matplotlib, for the documentation Doxygen,
-    Graphviz, doxygen-awesome-css and MathJax 2."
+    doxygen-awesome-css, MathJax 2 and lunr.js."
     return
   fi
 

@@ -62,5 +62,5 @@ if(NOT PNG_FOUND)
   message(STATUS "libpng was not found: programs will be built that read no pictures. "
                  "To have it: sudo apt install libpng-dev")
 endif()
-stagewise_optional(Doxygen "doxygen graphviz doxygen-awesome-css libjs-mathjax" "the documentation"
+stagewise_optional(Doxygen "doxygen doxygen-awesome-css libjs-mathjax libjs-lunr" "the documentation"
                    Doxygen)

@@ -1,4 +1,4 @@
-# Fails if the file WARNINGS, written by Doxygen, holds a warning that matters. Not every public
+# Fails if WARNINGS.guide.txt and WARNINGS.api.txt, written by Doxygen, hold a warning that matters. Not every public
 # name needs a comment: what is left to its name is a member variable, a type alias, a value of an
 # enumeration, a constructor, an operator, an operation's list of operands, an accessor, "Index rows() const",
 # an executor's function for an operation, which is described where the operation is, and a member of an
@@ -6,7 +6,9 @@
 # NVIDIA, and those behind them in headers that the documentation leaves out. Doxygen also looks into build/,
 # where links may lead nowhere.
 cmake_minimum_required(VERSION 3.25)
-file(READ ${WARNINGS} text)
+file(READ ${WARNINGS}.guide.txt guide)
+file(READ ${WARNINGS}.api.txt text)
+string(PREPEND text "${guide}")
 string(REPLACE ";" "," text "${text}")
 string(REPLACE "[" "(" text "${text}") # a bracket would keep a CMake list together
 string(REPLACE "]" ")" text "${text}")
