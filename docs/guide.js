@@ -18,12 +18,11 @@ function excerpt(text, words) {
 }
 
 function addSearch() {
-  const box = document.createElement("div");
-  box.className = "guide-search";
-  box.setAttribute("role", "search");
-  box.innerHTML = `<input type="search" placeholder="Search the guide" aria-label="Search the guide" autocomplete="off">
-    <ol hidden aria-label="Found"></ol>`;
-  document.getElementById("titlearea").after(box);
+  const box = document.querySelector(".guide-search");
+  if (box === null) return;
+  box.insertAdjacentHTML("afterbegin",
+    `<input type="search" placeholder="Search the guide" aria-label="Search the guide" autocomplete="off">
+    <ol hidden aria-label="Found"></ol>`);
   const [input, list] = [box.querySelector("input"), box.querySelector("ol")];
   let index = null;
   const ready = async () => {
@@ -32,8 +31,11 @@ function addSearch() {
     index = lunr(function () {
       this.ref("at");
       this.field("title", { boost: 6 });
+      this.field("page", { boost: 3 });
       this.field("text");
-      guideText.forEach((section, at) => this.add({ at, title: section.title, text: section.text }));
+      // Every word counts: the first one of "all-reduce", too.
+      this.pipeline.remove(lunr.stopWordFilter);
+      guideText.forEach((section, at) => this.add({ at, ...section }));
     });
   };
   const show = async () => {

@@ -164,7 +164,7 @@ def update(write):
 
 def address(page, anchor):
     """An anchor as Doxygen needs it: of letters that it leaves alone, and of one page only."""
-    return anchor if anchor.startswith("word_") else f"{Path(page).stem}_{anchor.replace('-', '_')}"
+    return f"{Path(page).stem}_{anchor.replace('-', '_')}"
 
 
 def site_link(page, target):
@@ -181,8 +181,8 @@ def site_link(page, target):
 def boxes(text):
     """The text with each listing in a box, and two that follow one another side by side if they are narrow."""
     def box(mark):
-        content = mark[0].partition("\n\n")[2].rstrip("\n")
-        return f'<div class="{mark["kind"]}">\n\n{content}\n\n</div>\n'
+        content = re.sub(r"\n\n(?=```)", "\n", mark[0].partition("\n\n")[2].rstrip("\n"), count=1)
+        return f'<div class="{mark["kind"]}">\n{content}\n</div>\n'
 
     def pair(match):
         widest = max(len(line) for line in match[0].splitlines() if not line.startswith(("[", "<")))
@@ -207,7 +207,7 @@ def filtered(page, text):
     def prose(part):
         part = re.sub(r"^ *\$\$\n(.*?)\n *\$\$$", r"\n\\f[\n\1\n\\f]\n", part, flags=re.MULTILINE | re.DOTALL)
         part = re.sub(r"\$([^$\n]+(?:\n[^$\n]+)?)\$", r"\\f$\1\\f$", part)
-        return re.sub(r"<a id=\"(\w+)\"></a>", r"\\anchor \1 ", part)
+        return re.sub(r"<a id=\"(\w+)\"></a>", lambda found: f"\\anchor {address(page, found[1])} ", part)
 
     parts = FENCE.split(boxes(text))
     for i, part in enumerate(parts):
