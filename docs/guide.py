@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The pages of the guide are plain Markdown (docs/pages); this connects them with the code and with Doxygen.
 
-  guide.py update         writes the listings into the pages, and where their code is
+  guide.py update         writes the listings into the pages, and where their code is; figures get their dark variant
   guide.py check          fails where a page and the code differ, a link leads nowhere, or a result is none
   guide.py filter PAGE    prints the page as Doxygen's Markdown
   guide.py finish HTML    completes what Doxygen has written: links to code, previous and next, search
@@ -29,6 +29,10 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 REPOSITORY = DOCS.parent
 PAGES = DOCS / "pages"
+FIGURES = DOCS / "figures"
+# The pictures' dark variant: light and dark change places, hues stay. A terminal and the logo are dark anyway.
+DARK = "<style>@media (prefers-color-scheme: dark) { :root { filter: invert(0.93) hue-rotate(180deg); } }</style>"
+ALWAYS_DARK = {"tour.svg", "logo.svg"}
 FENCE = re.compile(r"(^```.*?^```[ ]*$)", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".py": "python", ".sh": "bash", ".cmake": "cmake"}
 MARK = re.compile(
@@ -140,8 +144,19 @@ def unknown_numbers(name, text):
                 yield f"docs/pages/{name}: {number} is not in {files}"
 
 
+def dark_variants(write):
+    for path in sorted(FIGURES.glob("*.svg")):
+        text = path.read_text(encoding="utf-8")
+        if path.name in ALWAYS_DARK or DARK in text:
+            continue
+        if write:
+            path.write_text(re.sub(r"(<svg\b[^>]*>)", lambda tag: f"{tag[1]}\n  {DARK}", text, count=1), encoding="utf-8")
+        else:
+            yield f"docs/figures/{path.name} has no dark variant: docs/guide.py update"
+
+
 def update(write):
-    wrong = []
+    wrong = list(dark_variants(write))
     pages = read_pages()
     for name, text in pages.items():
         try:

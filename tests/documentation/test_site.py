@@ -128,9 +128,9 @@ class Browser(unittest.TestCase):
                     "return page.textContent")
                 self.assertIsNone(LEFTOVERS.search(said), LEFTOVERS.search(said))
                 cut = self.driver.execute_script(
-                    "return [...document.querySelectorAll('.side-by-side .fragment')]"
+                    "return [...document.querySelectorAll('.listing .fragment')]"
                     ".filter((e) => e.scrollWidth > e.clientWidth + 1).length")
-                self.assertEqual(cut, 0, "listings side by side are cut off")
+                self.assertEqual(cut, 0, "listings are cut off")
 
     def test_fits_a_phone(self):
         self.driver.set_window_size(500, 900)  # the narrowest that a browser with windows makes
