@@ -11,6 +11,14 @@ file(
   PATTERN "config" EXCLUDE
   PATTERN "test" EXCLUDE
   PATTERN "fonts/HTML-CSS" EXCLUDE
+  PATTERN "extensions/a11y" EXCLUDE
+  PATTERN "extensions/MathML" EXCLUDE
+  PATTERN "extensions/TeX/mh*" EXCLUDE
+  PATTERN "extensions/TeX/[b-eg-lp-z]*" EXCLUDE
+  PATTERN "SVG/fonts/TeX/Fraktur" EXCLUDE
+  PATTERN "SVG/fonts/TeX/SansSerif" EXCLUDE
+  PATTERN "SVG/fonts/TeX/Script" EXCLUDE
+  PATTERN "SVG/fonts/TeX/Typewriter" EXCLUDE
   PATTERN "input/AsciiMath" EXCLUDE
   PATTERN "input/MathML" EXCLUDE
   PATTERN "output/CommonHTML" EXCLUDE

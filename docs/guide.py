@@ -2,7 +2,8 @@
 """The pages of the guide are plain Markdown (docs/pages); this connects them with the code and with Doxygen.
 
   guide.py update         writes the listings into the pages, and where their code is; figures get their dark variant
-  guide.py check          fails where a page and the code differ, a link leads nowhere, or a result is none
+  guide.py check          fails where a page and the code differ, a link leads nowhere, a result is none, a
+                          lesson is too long or has no picture
   guide.py filter PAGE    prints the page as Doxygen's Markdown
   guide.py finish HTML    completes what Doxygen has written: links to code, previous and next, search
 
@@ -115,6 +116,28 @@ def read_pages():
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(PAGES.glob("*.md"))}
 
 
+def course():
+    """The names of the course's pages."""
+    layout = (DOCS / "layout.xml").read_text(encoding="utf-8")
+    return re.findall(r'url="@ref (\w+)"', re.search(r'title="The course">(.*?)</tab>\n    <tab type="usergroup"', layout, re.DOTALL)[1])
+
+
+def words(text):
+    """How many a reader reads: without listings, and what programs say."""
+    return len(re.sub(r"```.*?```", "", MARK.sub("", text), flags=re.DOTALL).split())
+
+
+def too_long(pages):
+    lengths = {name: words(pages[f"{name}.md"]) for name in course()}
+    for name, length in lengths.items():
+        if length > 2200:
+            yield f"docs/pages/{name}.md has {length:,} words; a lesson has at most 2,200"
+        if not re.search(r"^!\[", pages[f"{name}.md"], re.MULTILINE):
+            yield f"docs/pages/{name}.md, a lesson, has no picture"
+    if sum(lengths.values()) > 30000:
+        yield f"the course has {sum(lengths.values()):,} words; it has at most 30,000"
+
+
 def dead_links(pages):
     anchors = {name: {anchor for _, _, anchor in headings(text)} | set(re.findall(r'<a id="(\w+)">', text))
                for name, text in pages.items()}
@@ -127,6 +150,23 @@ def dead_links(pages):
                 yield f"docs/pages/{name}: there is no {target}"
             elif anchor and (path or name) in anchors and anchor not in anchors[path or name]:
                 yield f"docs/pages/{name}: there is no heading {target}"
+    for path in sorted(REPOSITORY.glob("*.md")) + sorted(REPOSITORY.glob("*/*.md")):
+        for target in links(path.read_text(encoding="utf-8")) if path.parent.name != "build" else ():
+            file, _, anchor = target.partition("#")
+            page = (path.parent / file).resolve()
+            if not re.match(r"\w+:", target) and file and not page.exists():
+                yield f"{path.relative_to(REPOSITORY)}: there is no {target}"
+            elif anchor and page.parent == PAGES and anchor not in anchors[page.name]:
+                yield f"{path.relative_to(REPOSITORY)}: there is no heading {target}"
+
+
+def unknown_sections(pages):
+    """Sections that an exercise tells its reader to read first, and that are not there."""
+    for path in sorted((REPOSITORY / "exercises").glob("*/exercise.md")):
+        fields = dict(re.findall(r"^(page|section): (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE))
+        text = pages.get(f"{fields['page']}.md", "")
+        if fields["section"] not in [heading for _, heading, _ in headings(text)]:
+            yield f"{path.relative_to(REPOSITORY)}: docs/pages/{fields['page']}.md has no section {fields['section']}"
 
 
 def unknown_numbers(name, text):
@@ -137,11 +177,17 @@ def unknown_numbers(name, text):
         except OSError as error:
             yield f"docs/pages/{name}: {error}"
             continue
-        known = set(re.findall(r"\d+(?:\.\d+)?", known.replace(",", "")))
+        known = [float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", known.replace(",", ""))]
         block = re.sub(r"\]\([^)]*\)|`[^`]*`", " ", block).replace(",", "")
         for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]*[a-z]\d)", block):
-            if len(number) > 1 and number not in known:
+            if len(number) > 1 and not any(is_rounded(number, value * unit) for value in known for unit in (1, 1e-3)):
                 yield f"docs/pages/{name}: {number} is not in {files}"
+
+
+def is_rounded(number, value):
+    """Whether a page may say `number` where the result is `value`: as it is, or with fewer digits."""
+    digits = len(number.partition(".")[2])
+    return f"{value:.{digits}f}" == number
 
 
 def dark_variants(write):
@@ -169,7 +215,7 @@ def update(write):
         elif new != text:
             wrong.append(f"docs/pages/{name} differs from the code that it shows: docs/guide.py update")
     pages = read_pages()
-    wrong += dead_links(pages)
+    wrong += [*dead_links(pages), *too_long(pages), *unknown_sections(pages)]
     for name, text in pages.items():
         wrong += unknown_numbers(name, text)
     return wrong
@@ -182,15 +228,18 @@ def address(page, anchor):
     return f"{Path(page).stem}_{anchor.replace('-', '_')}"
 
 
-def site_link(page, target):
+def site_link(page, text, target):
+    """A link as it is in the site, where files that are not part of it are only named."""
     path, _, anchor = target.partition("#")
     if re.match(r"\w+:", target):
-        return target
+        return f"[{text}]({target})"
     if path.endswith(".md") and "/" not in path or not path:
         there = Path(path or page).stem
-        return f"{there}.html" + (f"#{address(path or page, anchor)}" if anchor else "")
+        return f"[{text}]({there}.html" + (f"#{address(path or page, anchor)}" if anchor else "") + ")"
+    if Path(path).suffix not in {".hpp", ".cpp", ".cuh", ".cu"}:
+        return text
     where = os.path.normpath(os.path.join("docs/pages", path))
-    return f"code:{where}" + (f"#{anchor}" if anchor else "")
+    return f"[{text}](code:{where}" + (f"#{anchor}" if anchor else "") + ")"
 
 
 def boxes(text):
@@ -229,7 +278,7 @@ def filtered(page, text):
         if i % 2 == 0:
             part = re.sub(r"^(#{1,4} .*?)[ \t]*$", heading, part, flags=re.MULTILINE)
             part = re.sub(r"^!\[([^\]]*)\]\(\.\./figures/(\S+)\)$", r'\\image html \2 "\1"', part, flags=re.MULTILINE)
-            part = re.sub(r"\]\(([^)\s]+)\)", lambda link: f"]({site_link(page, link[1])})", part)
+            part = re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", lambda link: site_link(page, *link.groups()), part)
             spans = re.split(r"(`[^`]+`)", part)
             spans[::2] = [prose(span) for span in spans[::2]]
             parts[i] = "".join(spans)
@@ -290,6 +339,8 @@ def finish(folder):
     titles = dict(pages)
     found = []
     missing = set()
+    for path in [*folder.glob("dir_*.html"), *folder.glob("pages.html")]:  # about the folder of the pages
+        path.unlink()
     for path in sorted(folder.glob("*.html")):
         text = path.read_text(encoding="utf-8")
 

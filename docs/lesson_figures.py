@@ -7,7 +7,6 @@ Each function below draws the picture of its name. Where a picture shows times, 
 import json
 import math
 import sys
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 from guide import DARK, FIGURES, REPOSITORY
@@ -352,8 +351,97 @@ def network_shapes():
     return p
 
 
-PICTURES = [front, gpu_memory, gpu_sm, gpu_roofline, blocks_over_array, copies_in_time, loop_to_grid, coalescing_16, eager_and_graph,
-            shared_barrier, bias_orders, ring_frames, network_shapes]
+def amdahl():
+    text = (REPOSITORY / "benchmarks/results/h200_stage05_two.md").read_text(encoding="utf-8")
+    points = []
+    for row in text.splitlines():
+        cells = [cell.strip() for cell in row.split("|")[1:-1]]
+        if cells[:1] == ["strong"] and len(cells) > 9 and cells[2] == "2" and "x)" in cells[6]:
+            points.append((cells[1], float(cells[6].split("(")[1].rstrip("x)"))))
+    p = Picture("Amdahl's law: the speed-up with 1 to 8 processes for four shares that cannot be divided", 330)
+    left, bottom, step, unit = 60, 290, 80, 31
+    def at(n, speed): return left + (n - 1) * step, bottom - (speed - 1) * unit
+    for n in range(1, 9):
+        p.text(at(n, 1)[0], bottom + 20, str(n), "middle", fill=GREY)
+        p.line([at(1, n), at(8, n)], stroke=EDGE, thick=1)
+        p.text(left - 12, at(1, n)[1] + 5, str(n), "end", fill=GREY)
+    for share, color in ((0, INK), (0.05, GREEN), (0.2, ORANGE), (0.46, "#7c6fb0")):
+        curve = [at(n / 4, 1 / (share + (1 - share) / (n / 4))) for n in range(4, 33)]
+        p.line(curve, stroke=color, thick=2.2)
+        p.text(curve[-1][0] + 8, curve[-1][1] + 5, "ideal" if share == 0 else f"s = {share * 100:.0f} %")
+    for batch, speed in points:
+        x, y = at(2, speed)
+        p.box(x - 5, y - 5, 10, 10, ORANGE, INK, radius=5)
+        p.text(x + 10 if speed < 1.6 else x - 8, y + (18 if speed < 1.6 else -14), f"{speed}x, batch {batch}", "start" if speed < 1.6 else "end", True)
+    p.text(left + 3.5 * step, bottom + 36, "processes", "middle", fill=GREY)
+    p.text(20, 28, "times as fast", fill=GREY)
+    return p
+
+
+def gemm_ladder_4096():
+    rungs = ("naive tile-16 register-column register-tile vector-loads double-buffering warp-tiles async-copies fitted-tiles "
+             "3xtf32").split()
+    times = {}
+    for row in (REPOSITORY / "benchmarks/results/h200_one_loop.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip(" `") for cell in row.split("|")[1:-1]]
+        if cells[:2] == ["4096 x 4096 x 4096", "float"] and cells[2] in rungs:
+            times[cells[2]] = float(cells[3])
+    p = Picture("The rungs of the matrix product at 4096 x 4096 x 4096 on an H200, in TFLOP/s", 44 + 27 * len(rungs))
+    p.text(20, 26, "TFLOP/s, 4096 x 4096 x 4096 in float", bold=True)
+    for number, name in enumerate(rungs):
+        rate = 2 * 4096 ** 3 / times[name] / 1e6
+        y = 40 + 27 * number
+        p.text(150, y + 15, name, "end")
+        p.box(160, y, rate * 8, 20, GREEN if number < 7 else ORANGE, LINE, radius=2)
+        p.text(168 + rate * 8, y + 15, f"{rate:.1f}", bold=True)
+    p.text(740, 26, "orange: the fast product", "end", fill=GREY)
+    return p
+
+
+def cache_lines():
+    p = Picture("A matrix in memory, row after row; its cache lines when it is read by rows and by columns", 250)
+    for k, (x, title, words) in enumerate(((20, "by row: a line serves 8 reads", "8 reads, one line loaded"),
+                                           (400, "by column: a line serves one", "8 reads, 8 lines loaded"))):
+        p.text(x, 30, title, bold=True)
+        for i in range(8):
+            for j in range(16):
+                touched = (i == 0 and j < 8) if k == 0 else j == 0
+                loaded = (i == 0 and j < 8) if k == 0 else j < 8
+                p.box(x + 20 * j, 46 + 20 * i, 18, 18, GREEN if touched else SAND if loaded else WHITE, LINE, radius=1)
+            p.line([(x + 159, 46 + 20 * i), (x + 159, 64 + 20 * i)], stroke=INK, thick=2)
+        p.text(x, 230, words, fill=GREY)
+    return p
+
+
+def program_graph():
+    p = Picture("The list of a training step as a graph: forward above, backward below, updates at the ends", 260)
+    forward = [("gather", 80), ("gemm fc1", 90), ("relu", 60), ("gemm fc2", 90), ("softmax, loss", 110)]
+    x = 20
+    places = []
+    for name, width in forward:
+        p.box(x, 40, width, 40, PALE, INK, name)
+        places.append((x, width))
+        if name != "softmax, loss":
+            p.line([(x + width, 60), (x + width + 44, 60)], True)
+        x += width + 46
+    x = places[4][0]
+    p.box(x, 120, 110, 40, SAND, INK, "d logits")
+    p.line([(x + 55, 80), (x + 55, 118)], True)
+    p.box(places[2][0] - 5, 120, 80, 40, SAND, INK, "d fc1")
+    p.line([(x, 140), (places[2][0] + 77, 140)], True)
+    p.line([(places[2][0] + 30, 80), (places[2][0] + 30, 118)], True, dashed=True)
+    for name, at, source in (("update fc2", places[3][0] + 40, x + 30), ("update fc1", places[1][0], places[2][0] + 20)):
+        p.box(at, 200, 110, 40, VIOLET, INK, name)
+        p.line([(source, 160), (at + 55, 198)], True)
+    p.text(20, 28, "forward", bold=True)
+    p.text(20, 146, "backward", bold=True)
+    p.text(20, 226, "updates", bold=True)
+    p.text(740, 28, "dashed: kept from the forward pass", "end", fill=GREY)
+    return p
+
+
+PICTURES = [front, gpu_memory, gpu_sm, gpu_roofline, bias_orders, blocks_over_array, copies_in_time, network_shapes, cache_lines,
+            program_graph, loop_to_grid, coalescing_16, shared_barrier, gemm_ladder_4096, eager_and_graph, ring_frames, amdahl]
 
 
 def main():

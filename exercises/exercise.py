@@ -425,10 +425,7 @@ def print_list(workplace):
 def print_text(exercise, workplace):
     print(in_color(f"{exercise.name}: {exercise.title}", "1") + "\n")
     print(exercise.text.strip() + "\n")
-    page = f"docs/pages/{exercise.fields['page']}.md"
-    section = re.search(rf"^##+ (.*) {{#{exercise.fields['section']}}}$", (REPOSITORY / page).read_text(encoding="utf-8"),
-                        re.MULTILINE)
-    print(f'Read first: {page}, "{section[1]}"')
+    print(f"Read first: docs/pages/{exercise.fields['page']}.md, \"{exercise.fields['section']}\"")
     print(f"Your file: {shown(workplace.file(exercise))}. Edit it, then: ./run.sh exercise {exercise.name[3:]}")
     print(f"If you are stuck: ./run.sh hint {exercise.name[3:]}")
 

@@ -92,10 +92,12 @@ struct BatchColumns {
     return order[step < steps ? step : 0];
   }
 
+  //! [ones]
   /// Where a sample has a feature, or its 1.
   __device__ const T* at(int row, std::uint32_t sample) const {
     return row == rows ? one : data + (static_cast<Index>(sample) * stride + row);
   }
+  //! [ones]
 };
 //! [batch_columns]
 

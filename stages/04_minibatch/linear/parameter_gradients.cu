@@ -32,6 +32,7 @@ struct UpdateEpilogue : shared_memory::StoredRows<T> {
     return i < in ? shared_memory::StoredRows<T>::row(i) : written_bias;
   }
 
+  //! [update_at_once]
   /// See tiles/finish.cuh.
   template <typename Work>
   __device__ void with_finish(const Work& work) const {
@@ -45,6 +46,7 @@ struct UpdateEpilogue : shared_memory::StoredRows<T> {
            return updates(i) ? value - learning_rate * (sum + l2 * value) : sum;
          });
   }
+  //! [update_at_once]
 
  private:
   /// The parameter, or its gradient.
