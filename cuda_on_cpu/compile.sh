@@ -106,7 +106,7 @@ leave_out_found() {
   done < <(awk -v own="$here/" '
     /^# [0-9]+ "/ { path = substr($3, 2, length($3) - 2)
       if ($4 == 1 && !is_system && $0 ~ / 1 3/ && index(path, own) != 1 && path ~ /\/(cub|cuda|nv|cu[^\/]*|n[pv][^\/]*|nccl[^\/]*)(\/|\.h)/) print file ":" line + 1, path
-      line = $2 - 1; file = path; is_system = $0 ~ / 3( |$)/; next }
+      line = $2 - 1; file = path; is_system = $0 ~ /".* 3( |$)/; next }
     { ++line }' "$1")
   [[ $left_out == yes ]]
 }
