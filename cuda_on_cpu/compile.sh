@@ -79,10 +79,10 @@ refuse() {
   local what="<$2>"
   [[ -z ${4:-} ]] || what="'$4', of <$2>,"
   case $3 in
-    libcu++) echo "$1: $what belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>, <cuda/cmath>, <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build" ;;
+    libcu++) echo "$1: $what belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>, <cuda/cmath>, <cuda/functional>, <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build" ;;
     "the CUDA Toolkit") echo "$1: $what belongs to the CUDA Toolkit, and CUDA on the CPU does not model it; this needs a GPU build" ;;
     "NVIDIA's CUDA samples") echo "$1: $what comes with NVIDIA's CUDA samples: put that header, and those that it includes, beside the program" ;;
-    *) echo "$1: $what belongs to $3, which needs a GPU build; of the libraries, CUDA on the CPU has cuBLAS, cuRAND and Thrust" ;;
+    *) echo "$1: $what belongs to $3, which needs a GPU build; of the libraries, CUDA on the CPU has cuBLAS, cuRAND, Thrust and the common part of CUB" ;;
   esac >&2
 }
 
@@ -93,6 +93,7 @@ leave_out() {
   library=$(library_of "$2") && [[ ! -e $work/absent/$2 ]] || return 1
   mkdir -p "$work/absent/$(dirname "$2")"
   : >"$work/absent/$2"
+  [[ $library != CUB ]] || echo '#include <cub/cub.cuh>' >"$work/absent/$2" # where all is that is modelled
   echo "$1 $2 $library" >>"$work/left_out"
 }
 
@@ -186,6 +187,17 @@ explain() {
   read -r place name < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: error: .*['‘](__(shfl|shfl_up|shfl_down|shfl_xor|any|all|ballot))['’].*/\1 \2/p" "$1" | head -n 1) || true
   if [[ -n ${name:-} ]]; then
     echo "$place: no device since Volta (2017) has $name(): write ${name}_sync(0xffffffff, ...), which names the lanes that take part" >&2
+    return 0
+  fi
+  # What CUB has besides, as g++ and as clang say it.
+  read -r place name < <(sed "s/[‘’]/'/g" "$1" | sed -nE "/error: /{
+    s/: error: '([A-Za-z0-9_]+)' (is not a member of|in namespace) '(cub[^'<]*).*/: error: \3::\1/
+    s/: error: .*(cub::[A-Za-z0-9_:]*).* has no member named '([A-Za-z0-9_]+)'.*/: error: \1::\2/
+    s/: error: no .*named '([A-Za-z0-9_]+)' in (namespace )?'(cub[^'<]*).*/: error: \3::\1/
+    s/^([^ :]+:[0-9]+):[0-9]+: error: (cub::[A-Za-z0-9_:]+)$/\1 \2/p
+    q}") || true
+  if [[ -n ${name:-} ]]; then
+    echo "$place: of CUB, CUDA on the CPU does not have '$name'; this needs a GPU build" >&2
     return 0
   fi
   # What belongs to a library whose header has been left out.

@@ -33,6 +33,7 @@ std::string demangled(const char* symbol) {
 /// Whether a learner would look for a mistake there: not in the runtime or a system header.
 [[maybe_unused]] bool is_own_source(const std::string& file) {
   return !file.empty() && file.find("cuda_on_cpu/include/") == std::string::npos &&
+         file.find("cuda_on_cpu/libraries/") == std::string::npos &&
          file.find("include/cuda_on_cpu/") == std::string::npos && file.rfind("/usr/", 0) != 0 &&
          file.rfind("../", 0) != 0 && file.find("sanitizer") == std::string::npos;
 }

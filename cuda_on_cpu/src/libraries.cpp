@@ -1,9 +1,11 @@
 /// @file
-/// Libraries that work in the host's code but use device memory: cuBLAS, cuRAND, Thrust.
+/// Libraries that work in the host's code but use device memory: cuBLAS, cuRAND, Thrust, CUB.
 #include "cuda_on_cpu/libraries.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,6 +43,26 @@ std::string check(const LibraryMemory& memory) {
   return "";
 }
 
+/// While a library works, what a program's function objects and iterators access is not the host's doing.
+class LibraryWork {
+ public:
+  LibraryWork() : was_watched_(observer != nullptr && observer->watches_host) {
+    is_running = true;
+    if (observer != nullptr) observer->watches_host = false;
+  }
+  ~LibraryWork() {
+    is_running = false;
+    if (observer != nullptr) observer->watches_host = was_watched_;
+  }
+  LibraryWork(const LibraryWork&) = delete;
+  LibraryWork& operator=(const LibraryWork&) = delete;
+
+  static inline thread_local bool is_running = false;
+
+ private:
+  bool was_watched_;
+};
+
 }  // namespace
 
 cudaError_t run_library(const char* call, cudaStream_t stream, std::initializer_list<LibraryMemory> memory,
@@ -54,7 +76,10 @@ cudaError_t run_library(const char* call, cudaStream_t stream, std::initializer_
     for (const LibraryMemory& one : used) {
       if (!one.is_written) note_copied(one.begin, one.bytes);
     }
-    work();
+    {
+      const LibraryWork running;
+      work();
+    }
     for (const LibraryMemory& one : used) {
       if (one.is_written) note_filled(one.begin, one.bytes);
     }
@@ -67,8 +92,20 @@ void note_at(Place place, const char* sentence) {
   std::fprintf(stderr, "%s: note: %s\n", to_string(place).c_str(), sentence);
 }
 
+void note_library_wrote(const void* begin, std::size_t bytes) { note_filled(begin, bytes); }
+
+void sort_for_library(void* records, std::size_t bytes, std::size_t count,
+                      const std::function<bool(const void*, const void*)>& less) {
+  auto* const begin = static_cast<char*>(records);
+  const std::vector<char> before(begin, begin + bytes * count);
+  std::vector<const char*> order(count);
+  for (std::size_t i = 0; i < count; ++i) order[i] = &before[bytes * i];
+  std::stable_sort(order.begin(), order.end(), [&](const char* a, const char* b) { return less(a, b); });
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(begin + bytes * i, order[i], bytes);
+}
+
 void open_device_memory(cudaStream_t stream) {
-  if (runs_in_kernel() || wait_for(stream) != cudaSuccess) return;
+  if (LibraryWork::is_running || runs_in_kernel() || wait_for(stream) != cudaSuccess) return;
   open_memory_to_host();
 }
 

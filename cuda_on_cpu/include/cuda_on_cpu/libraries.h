@@ -26,6 +26,14 @@ cudaError_t run_library(const char* call, cudaStream_t stream, std::initializer_
 /// Says what is no mistake of the program.
 void note_at(Place place, const char* sentence);
 
+/// A library's work has written what was not known when it was enqueued.
+void note_library_wrote(const void* begin, std::size_t bytes);
+
+/// For kernels: sorts records of so many bytes, equal ones as they came. Nobody sees the accesses.
+/// @param less says whether one comes before another.
+void sort_for_library(void* records, std::size_t bytes, std::size_t count,
+                      const std::function<bool(const void*, const void*)>& less);
+
 /// For Thrust, whose algorithms are host code: waits for the stream, and makes device memory accessible until the next
 /// launch or copy. Within a kernel it does nothing.
 void open_device_memory(cudaStream_t stream);

@@ -19,14 +19,13 @@
 #include <cublas.h>
 #endif
 //! 'cufftHandle', of <cufft.h>, belongs to cuFFT, which needs a GPU build; of the libraries, CUDA on the CPU has cuBLAS,
-//! cuRAND and Thrust
+//! cuRAND, Thrust and the common part of CUB
 cufftHandle plan;
 
 #elif MISTAKE == 2
-__global__ void sum(int *x) {
-  //! 'cub', of <cub/cub.cuh>, belongs to CUB, which needs a GPU build; of the libraries, CUDA on the CPU has cuBLAS, cuRAND
-  //! and Thrust
-  using Reduce = cub::BlockReduce<int, 128>;
+__global__ void shift(int *x) {
+  //! of CUB, CUDA on the CPU does not have 'cub::BlockShuffle'; this needs a GPU build
+  using Shuffle = cub::BlockShuffle<int, 128>;
 }
 
 #elif MISTAKE == 3
@@ -36,7 +35,7 @@ __global__ void sum(int *x) {
 #elif MISTAKE == 4
 int main() {
   //! 'nvrtcCreateProgram', of <nvrtc.h>, belongs to NVRTC, which needs a GPU build; of the libraries, CUDA on the CPU has
-  //! cuBLAS, cuRAND and Thrust
+  //! cuBLAS, cuRAND, Thrust and the common part of CUB
   return nvrtcCreateProgram();
 }
 
@@ -47,8 +46,8 @@ __nv_fp8_e4m3 value;
 
 #elif MISTAKE == 6
 __global__ void mark() {
-  //! 'cuda', of <cuda/ptx>, belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>,
-  //! <cuda/cmath>, <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build
+  //! 'cuda::ptx', of <cuda/ptx>, belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>,
+  //! <cuda/cmath>, <cuda/functional>, <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build
   cuda::ptx::fence_proxy_alias();
 }
 
