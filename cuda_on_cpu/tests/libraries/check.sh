@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check.sh BUILD FILE.cu WORK: compiles a program of this folder by compile.sh, which comes to WORK, and compares what it
-# prints with the file beside it, whose text a GPU has printed, too. BUILD is as for compile.sh. Ends with 77 where the
-# library's package is not installed.
+# prints with the file beside it, whose text a GPU has printed, too (not yet that of cub). BUILD is as for compile.sh. Ends
+# with 77 where the library's package is not installed.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
