@@ -217,6 +217,26 @@ def loop_to_grid():
     return p
 
 
+def step_in_time():
+    p = Picture("Two training steps of stage 02 in time: the host gathers, copies and launches; the GPU follows", 236)
+    for y, words in ((66, "host"), (126, "copies"), (186, "GPU")):
+        p.text(20, y, words, bold=True)
+        p.line([(84, y + 22), (742, y + 22)], stroke=EDGE, thick=1)
+    for x in (86, 406):
+        p.text(x + 118, 34, "19 launches", fill=GREY)
+        p.box(x, 44, 76, 34, PALE, LINE, "gather")
+        p.box(x + 78, 44, 38, 34, SAND, LINE, "copy")
+        for k in range(19):
+            p.box(x + 118 + 10.4 * k, 44, 8.4, 34, ORANGE, INK, radius=1)
+        p.box(x + 98, 104, 46, 34, SAND, LINE, "batch")
+        at = x + 148
+        for long in (1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0):
+            p.box(at, 164, 13 if long else 4, 34, GREEN, INK, radius=1)
+            at += 14.5 if long else 8.5
+    p.text(20, 224, "Not to scale. The host does not wait: it gathers batch 2 while the GPU computes step 1.", fill=GREY)
+    return p
+
+
 def coalescing_16():
     p = Picture("A warp of a 16 x 16 block is two rows of 16 threads: what it reads of A and of B in one step", 270)
     p.text(20, 30, "the warp: 2 rows of 16 threads", bold=True)
@@ -441,7 +461,7 @@ def program_graph():
 
 
 PICTURES = [front, gpu_memory, gpu_sm, gpu_roofline, bias_orders, blocks_over_array, copies_in_time, network_shapes, cache_lines,
-            program_graph, loop_to_grid, coalescing_16, shared_barrier, gemm_ladder_4096, eager_and_graph, ring_frames, amdahl]
+            program_graph, loop_to_grid, step_in_time, coalescing_16, shared_barrier, gemm_ladder_4096, eager_and_graph, ring_frames, amdahl]
 
 
 def main():

@@ -104,12 +104,14 @@ void divide(cudaStream_t stream, Index n, T divisor, T* x) {
   CUDA_CHECK_LAUNCH("divide");
 }
 
+//! [add_bias_launch]
 template <typename T>
 void add_bias(cudaStream_t stream, Index rows, Index cols, const T* x, const T* bias, T* y) {
   const Index n = rows * cols;
   add_bias_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, cols, x, bias, y);
   CUDA_CHECK_LAUNCH("add_bias");
 }
+//! [add_bias_launch]
 
 bool computes(Activation activation) {
   bool found = false;

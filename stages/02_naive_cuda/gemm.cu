@@ -4,9 +4,9 @@
 /// Stage 01's two outer loops, over the rows and columns of C, become the grid: `row` comes from y
 /// and `column` from x, and each thread runs the innermost loop, a dot product.
 ///
-/// x must be the column. The 32 threads of a warp differ in x, so they read 32 neighbours in a row
-/// of B, which is coalesced, and all the same element of A, a broadcast. With x as the row, each
-/// would read from a different row of A and write to a different row of C.
+/// x must be the column. Threads of a warp differ in x first: with blocks of 16 x 16, a warp is two
+/// rows of 16 threads. It reads 16 neighbours in a row of B, which is coalesced, and two elements of
+/// A, a broadcast each. With x as the row, it would read from 16 rows of A and write to 16 of C.
 ///
 /// Still, n threads load every element of A, and m threads every element of B: 2 m n k loads for
 /// 2 m n k operations, mostly from the caches. Stage 03 changes that.
@@ -23,6 +23,7 @@ namespace {
 template <typename T>
 __global__ void gemm_kernel(Index m, Index n, Index k, T alpha, Operand<T> a, Operand<T> b, T beta,
                             T* c) {
+  //! [gemm_body]
   const Index column = cuda::index_x();
   if (column >= n) return;
   for (Index row = cuda::index_y(); row < m; row += cuda::rows_in_grid()) {
@@ -37,6 +38,7 @@ __global__ void gemm_kernel(Index m, Index n, Index k, T alpha, Operand<T> a, Op
     T* const out = c + row * n + column;
     *out = beta == 0 ? alpha * sum : alpha * sum + beta * *out;
   }
+  //! [gemm_body]
 }
 //! [gemm]
 
