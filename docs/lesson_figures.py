@@ -222,18 +222,22 @@ def step_in_time():
     for y, words in ((66, "host"), (126, "copies"), (186, "GPU")):
         p.text(20, y, words, bold=True)
         p.line([(84, y + 22), (742, y + 22)], stroke=EDGE, thick=1)
-    for x in (86, 406):
-        p.text(x + 118, 34, "19 launches", fill=GREY)
-        p.box(x, 44, 76, 34, PALE, LINE, "gather")
-        p.box(x + 78, 44, 38, 34, SAND, LINE, "copy")
+    for x, wait in ((86, 0), (356, 34)):
+        p.box(x, 44, 62, 34, PALE, LINE, "gather")
+        if wait:
+            p.box(x + 64, 44, wait, 34, VIOLET, LINE, "wait", size=12)
+        x += wait
+        p.box(x + 64, 44, 40, 34, SAND, LINE, "copy")
+        p.box(x + 62, 104, 44, 34, SAND, LINE, "batch")
+        p.text(x + 108, 34, "19 launches", fill=GREY)
         for k in range(19):
-            p.box(x + 118 + 10.4 * k, 44, 8.4, 34, ORANGE, INK, radius=1)
-        p.box(x + 98, 104, 46, 34, SAND, LINE, "batch")
-        at = x + 148
-        for long in (1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0):
-            p.box(at, 164, 13 if long else 4, 34, GREEN, INK, radius=1)
-            at += 14.5 if long else 8.5
-    p.text(20, 224, "Not to scale. The host does not wait: it gathers batch 2 while the GPU computes step 1.", fill=GREY)
+            p.box(x + 108 + 8.4 * k, 44, 6.6, 34, ORANGE, INK, radius=1)
+        at = x + 118
+        for width in (24, 5, 5, 5, 5, 5, 5, 5, 5, 16, 16, 5, 5, 24, 5, 5, 5, 5, 5):
+            if at + width < 742:
+                p.box(at, 164, width, 34, GREEN, INK, radius=1)
+            at += width + 5
+    p.text(20, 224, "Not to scale. The host gathers batch 2 while the GPU still computes step 1, then waits for its end.", fill=GREY)
     return p
 
 
