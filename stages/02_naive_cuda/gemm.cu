@@ -5,8 +5,8 @@
 /// and `column` from x, and each thread runs the innermost loop, a dot product.
 ///
 /// x must be the column. Threads of a warp differ in x first: with blocks of 16 x 16, a warp is two
-/// rows of 16 threads. It reads 16 neighbours in a row of B, which is coalesced, and two elements of
-/// A, a broadcast each. With x as the row, it would read from 16 rows of A and write to 16 of C.
+/// rows of 16 threads. It reads 16 neighbours in a row of B, which is coalesced, and two elements
+/// of A, a broadcast each. With x as the row, it would read from 16 rows of A and write to 16 of C.
 ///
 /// Still, n threads load every element of A, and m threads every element of B: 2 m n k loads for
 /// 2 m n k operations, mostly from the caches. Stage 03 changes that.
